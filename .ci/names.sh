@@ -1,7 +1,8 @@
 #!/bin/sh
 # One name, one thing: a function, static or not, or a type or macro that more than one file can see is defined once in the tree
 # without tests, and no file has a type of its own of that name. Of bench/ static functions do not count: its files are programs. Reads the
-# text, which clang-format has laid out: definitions begin in the first column. For `make lint`.
+# text, which clang-format has laid out: definitions begin in the first column. The program's functions that other files see begin with
+# cli_. For `make lint`.
 # usage: names.sh
 cd "$(dirname "$0")/.." || exit 1
 
@@ -26,6 +27,10 @@ ALLOWED=$allowed awk '
   function finish(    body) {
     body = match(text, /[{;]/) && substr(text, RSTART, 1) == "{"
     gsub(/__attribute__\(\([^)]*\)+ /, "", text)
+    if (body && FILENAME ~ /^cli\// && text !~ /^(typedef|static) / && declared(text) !~ /^(cli_.*|main)?$/) {
+      print FILENAME ":" first ": " declared(text) " does not begin with cli_"
+      bad = 1
+    }
     if (text ~ /^typedef /) define(declared(text), first, header)
     else if (body && text !~ /^[^{]*= *[({]/ && (FILENAME !~ /^bench\// || text !~ /^([A-Z_]+ )?static /)) define(declared(text), first, 1)
     text = ""

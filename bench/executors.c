@@ -1,5 +1,5 @@
 /* CG on the native executor and on an OpenCL device, the same system in the same format, interleaved in one
- * process: executors DEVICE FORMAT[,FORMAT...] SYSTEM...
+ * process: make build/bench/executors && build/bench/executors DEVICE FORMAT[,FORMAT...] SYSTEM...
  * SYSTEM is a file or a generated system (poisson3d:100). Every product is validated before it is timed.
  * Prints the median and minimum time per iteration of both, in microseconds, and their ratios.
  */

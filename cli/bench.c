@@ -43,7 +43,7 @@ static void show_bench_progress(const progress *p, const cli_bench_row *r) {
   snprintf(s.part[2], sizeof s.part[2], "%s", p->b->matrices[r->matrix].name);
   snprintf(s.part[3], sizeof s.part[3], "%s, %s",
            r->place < 0 ? "cpu" : p->b->places[r->place].place,
-           bench_alone(r) ? "product" : r->solver);
+           cli_bench_alone(r) ? "product" : r->solver);
   cli_show(p->b->o, &s);
 }
 
@@ -52,7 +52,7 @@ static int save_bench_json(progress *p) {
   const char *path = p->b->o->json;
   if (!path || !strcmp(path, "-") || cli_now() - p->saved < SAVE) return 0;
   p->saved = cli_now();
-  return bench_json(p->b, path);
+  return cli_bench_json(p->b, path);
 }
 
 static bool has_todo(const cli_bench_run *b, int matrix) {
@@ -70,13 +70,13 @@ static int bench_round(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m, i
     if (r->matrix != matrix || (round ? r->rounds != round : r->state != CLI_BENCH_TODO)) continue;
     show_bench_progress(p, r);
     if (round)
-      bench_again(b, r, ctx, m);
+      cli_bench_again(b, r, ctx, m);
     else
-      rc = bench_one(b, r, ctx, m);
+      rc = cli_bench_one(b, r, ctx, m);
     if (r->state == CLI_BENCH_TODO) break;
     if (rc && rc != KCL_MEMORY && !p->failed) p->failed = rc;
     p->done++;
-    bench_say_row(b, r);
+    cli_bench_say_row(b, r);
     if ((rc = save_bench_json(p))) return rc;
   }
   return 0;
@@ -93,19 +93,19 @@ static int measure_rounds(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m
 static int mixed_rows(const cli_bench_run *b, int matrix, cli_bench_loaded *m) {
   int rc = 0;
   for (int i = 0; b->o->mixed && i < b->place_count && !rc && !cli_interrupted(); i++) {
-    cli_bench_row *r = bench_fastest(b, matrix, i, false);
+    cli_bench_row *r = cli_bench_fastest(b, matrix, i, false);
     const kcl_csr *A;
     if (!r || r->compared || !b->places[i].ctx) continue;
-    rc = bench_matrix_for(b->places[i].ctx, m, r->type, &A);
-    if (!rc) rc = bench_mixed(b->places[i].ctx, b->o, A, r);
+    rc = cli_bench_matrix_for(b->places[i].ctx, m, r->type, &A);
+    if (!rc) rc = cli_bench_mixed(b->places[i].ctx, b->o, A, r);
   }
   return rc;
 }
 
 static void mixed_say(const cli_bench_run *b, int matrix) {
   for (int i = 0; i < b->place_count; i++) {
-    const cli_bench_row *r = bench_fastest(b, matrix, i, false);
-    if (r && r->compared) bench_mixed_say(b->o, r);
+    const cli_bench_row *r = cli_bench_fastest(b, matrix, i, false);
+    if (r && r->compared) cli_bench_mixed_say(b->o, r);
   }
 }
 
@@ -115,18 +115,18 @@ static int bench_matrix_rows(progress *p, kcl *ctx, int matrix) {
   int rc = 0;
   if (has_todo(b, matrix)) {
     if (!p->begin) p->begin = cli_now();
-    CLI_TRY(bench_load(ctx, b->o, &b->matrices[matrix], &m));
+    CLI_TRY(cli_bench_load(ctx, b->o, &b->matrices[matrix], &m));
     CLI_TRY(measure_rounds(p, ctx, matrix, &m));
     for (int i = 0; i < b->place_count; i++)
-      if (b->places[i].ctx) bench_stream(b->o, &b->places[i]);
+      if (b->places[i].ctx) cli_bench_stream(b->o, &b->places[i]);
     CLI_TRY(mixed_rows(b, matrix, &m));
   }
 done:
-  bench_unload(&m);
-  p->measured += bench_fastest(b, matrix, -1, false) || bench_fastest(b, matrix, -1, true);
+  cli_bench_unload(&m);
+  p->measured += cli_bench_fastest(b, matrix, -1, false) || cli_bench_fastest(b, matrix, -1, true);
   if (b->matrices[matrix].known) {
-    bench_say_matrix(b, matrix);
-    bench_profiles_say(b, matrix);
+    cli_bench_say_matrix(b, matrix);
+    cli_bench_profiles_say(b, matrix);
     mixed_say(b, matrix);
   }
   return rc;
@@ -142,7 +142,7 @@ static int measure_all(cli_bench_run *b, kcl *ctx) {
   for (int i = 0; i < b->matrix_count && !cli_interrupted(); i++)
     if ((rc = bench_matrix_rows(&p, ctx, i)) && !first) first = rc;
   cli_idle();
-  bench_say_end(b);
+  cli_bench_say_end(b);
   if (cli_interrupted()) return CLI_INTERRUPTED;
   if (first) return first;
   if (p.failed) return p.failed;
@@ -160,13 +160,14 @@ static void note_time(cli_bench_run *b) {
   clock_getres(CLOCK_MONOTONIC, &tick);
   snprintf(b->clock, sizeof b->clock, "CLOCK_MONOTONIC, %s%sresolution %ld ns", source,
            *source ? ", " : "", tick.tv_nsec);
-  bench_date(b->date, sizeof b->date);
+  cli_bench_date(b->date, sizeof b->date);
   b->begin = cli_now();
   if (getloadavg(&b->load, 1) != 1) b->load = 0;
 }
 
 static int write_bench_files(const cli_bench_run *b) {
-  int rc = bench_results(b, cli_report_text), failed = b->o->csv ? bench_csv(b, b->o->csv) : 0;
+  int rc = cli_bench_results(b, cli_report_text),
+      failed = b->o->csv ? cli_bench_csv(b, b->o->csv) : 0;
   return rc ? rc : failed;
 }
 
@@ -176,21 +177,21 @@ static int run_bench(kcl *ctx, const cli_options *given) {
   cJSON *earlier = NULL;
   int rc = 0, written;
   note_time(&b);
-  if (o.resume) CLI_TRY(bench_resume_read(o.resume, &earlier));
-  if (o.resume && !o.count) CLI_TRY(bench_resume_options(earlier, &o));
+  if (o.resume) CLI_TRY(cli_bench_resume_read(o.resume, &earlier));
+  if (o.resume && !o.count) CLI_TRY(cli_bench_resume_options(earlier, &o));
   if (o.resume && !o.json) o.json = o.resume;
   if (o.layout) setenv("KRYLOCL_LAYOUT", o.layout, 1);
   cli_interrupt_begin(&o);
   cli_interrupt_computing();
-  if (o.preconds) return bench_preconds(ctx, &o);
-  CLI_TRY(bench_open_places(&b));
-  CLI_TRY(bench_plan(&b));
-  if (earlier) CLI_TRY(bench_resume_rows(earlier, &b));
+  if (o.preconds) return cli_bench_preconds(ctx, &o);
+  CLI_TRY(cli_bench_open_places(&b));
+  CLI_TRY(cli_bench_plan(&b));
+  if (earlier) CLI_TRY(cli_bench_resume_rows(earlier, &b));
   rc = measure_all(&b, ctx);
   written = write_bench_files(&b);
   rc = rc ? rc : written;
 done:
-  bench_close(&b);
+  cli_bench_close(&b);
   if (o.files != given->files) free(o.files);
   cJSON_Delete(earlier);
   return rc;

@@ -67,17 +67,17 @@ static void say_column_verdict(const cli_options *o, int64_t j, int64_t columns,
 
 static cJSON *verdict_json(int64_t j, const judged *r, double tol) {
   cJSON *o = cJSON_CreateObject();
-  json_count(o, "column", j + 1);
-  json_text(o, "verdict", kcl_verdict_name(r->verdict));
-  json_number(o, "tol", tol);
-  json_number(o, "relative_residual", r->c.relative_residual);
-  json_number(o, "backward_error", r->c.backward_error);
-  json_number(o, "rowwise_error", r->c.rowwise_error);
-  json_number(o, "componentwise_error", r->c.componentwise_error);
-  if (r->c.normal_residual >= 0) json_number(o, "normal_residual", r->c.normal_residual);
-  json_number(o, "norm_b", r->c.norm_b);
-  json_number(o, "norm_x", r->c.norm_x);
-  if (r->compared) json_compare(cJSON_AddObjectToObject(o, "check"), &r->direct);
+  cli_json_count(o, "column", j + 1);
+  cli_json_text(o, "verdict", kcl_verdict_name(r->verdict));
+  cli_json_number(o, "tol", tol);
+  cli_json_number(o, "relative_residual", r->c.relative_residual);
+  cli_json_number(o, "backward_error", r->c.backward_error);
+  cli_json_number(o, "rowwise_error", r->c.rowwise_error);
+  cli_json_number(o, "componentwise_error", r->c.componentwise_error);
+  if (r->c.normal_residual >= 0) cli_json_number(o, "normal_residual", r->c.normal_residual);
+  cli_json_number(o, "norm_b", r->c.norm_b);
+  cli_json_number(o, "norm_x", r->c.norm_x);
+  if (r->compared) cli_json_compare(cJSON_AddObjectToObject(o, "check"), &r->direct);
   return o;
 }
 
@@ -95,7 +95,8 @@ static bool worse_verdict(const judged *a, const judged *b) {
 
 /* Writes one object for one column, a list for several. */
 static int write_check_json(const cli_options *o, cJSON *list) {
-  return json_write(o->json, cJSON_GetArraySize(list) == 1 ? cJSON_GetArrayItem(list, 0) : list);
+  return cli_json_write(o->json,
+                        cJSON_GetArraySize(list) == 1 ? cJSON_GetArrayItem(list, 0) : list);
 }
 
 static int run_check(kcl *ctx, const cli_options *o) {
@@ -110,7 +111,7 @@ static int run_check(kcl *ctx, const cli_options *o) {
   if (p.x_repeated)
     CLI_TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
                      cli_count(p.b->cols).s));
-  report_matrix(o, o->files[0], p.A, p.seconds_read);
+  cli_report_matrix(o, o->files[0], p.A, p.seconds_read);
   CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, p.A->cols, p.b->cols, p.A->type, &y)));
   for (int64_t j = 0; j < p.b->cols; j++) {
     cli_busy(o, "checking");

@@ -62,28 +62,28 @@ static void say_extensions(const cli_options *o, const char *list) {
 
 static cJSON *device_json(const kcl_device *d, const kcl_stream *s, const char *extensions) {
   cJSON *o = cJSON_CreateObject();
-  json_text(o, "place", cli_device_place(d).s);
-  json_text(o, "kind", d->kind);
-  json_text(o, "name", d->name);
-  json_text(o, "platform", d->platform_name);
-  json_text(o, "version", d->version);
-  json_text(o, "driver", d->driver);
-  json_count(o, "compute_units", d->compute_units);
-  json_count(o, "memory_bytes", (int64_t)d->memory);
-  json_count(o, "max_alloc_bytes", (int64_t)d->max_alloc);
-  json_bool(o, "double_precision", d->has_double);
+  cli_json_text(o, "place", cli_device_place(d).s);
+  cli_json_text(o, "kind", d->kind);
+  cli_json_text(o, "name", d->name);
+  cli_json_text(o, "platform", d->platform_name);
+  cli_json_text(o, "version", d->version);
+  cli_json_text(o, "driver", d->driver);
+  cli_json_count(o, "compute_units", d->compute_units);
+  cli_json_count(o, "memory_bytes", (int64_t)d->memory);
+  cli_json_count(o, "max_alloc_bytes", (int64_t)d->max_alloc);
+  cli_json_bool(o, "double_precision", d->has_double);
   if (d->platform >= 0) {
-    json_text(o, "vendor", d->vendor);
-    json_text(o, "opencl_c_version", d->c_version);
-    json_count(o, "clock_mhz", d->clock_mhz);
-    json_count(o, "max_work_group", d->max_group);
-    json_count(o, "local_memory_bytes", (int64_t)d->local_memory);
-    json_count(o, "cache_bytes", (int64_t)d->cache);
-    json_bool(o, "images", d->has_images);
-    json_text(o, "extensions", extensions);
+    cli_json_text(o, "vendor", d->vendor);
+    cli_json_text(o, "opencl_c_version", d->c_version);
+    cli_json_count(o, "clock_mhz", d->clock_mhz);
+    cli_json_count(o, "max_work_group", d->max_group);
+    cli_json_count(o, "local_memory_bytes", (int64_t)d->local_memory);
+    cli_json_count(o, "cache_bytes", (int64_t)d->cache);
+    cli_json_bool(o, "images", d->has_images);
+    cli_json_text(o, "extensions", extensions);
   }
-  json_number(o, "stream_bytes_per_second", s->rate > 0 ? s->rate : NAN);
-  json_stream(o, s);
+  cli_json_number(o, "stream_bytes_per_second", s->rate > 0 ? s->rate : NAN);
+  cli_json_stream(o, s);
   return o;
 }
 
@@ -116,7 +116,7 @@ static int run_devices(kcl *ctx, const cli_options *o) {
               cli_device_place(&list[i]).s);
   if (count == 1) cli_say(o, "no OpenCL device\n");
   if (count == 1 || o->verbose) cli_say_drivers(o);
-  CLI_TRY(json_write(o->json, all));
+  CLI_TRY(cli_json_write(o->json, all));
 done:
   free(list);
   cJSON_Delete(all);

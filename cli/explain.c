@@ -86,15 +86,15 @@ static int say_model(kcl *ctx, const cli_options *o, const kcl_solver *s) {
 static int write_kernel_source(kcl *ctx, const cli_options *o, kcl_solver *s, const kcl_device *d) {
   cli_buffer b;
   char *source = NULL;
-  int rc = buffer_open(&b);
+  int rc = cli_buffer_open(&b);
   if (rc) return rc;
   rc = cli_lib(ctx, kcl_solver_source(s, &source));
   fprintf(b.f, "// %s for device %s: %s (%s)%s%s\n%s", cli_base(o->files[0]), cli_device_place(d).s,
           d->name, d->platform_name, o->layout ? ", layout " : "", o->layout ? o->layout : "",
           rc ? "" : source);
   free(source);
-  if (!rc) return buffer_write(&b, o->output ? o->output : "-");
-  buffer_free(&b);
+  if (!rc) return cli_buffer_write(&b, o->output ? o->output : "-");
+  cli_buffer_free(&b);
   return rc;
 }
 
@@ -108,7 +108,8 @@ static int run_explain(kcl *ctx, const cli_options *o) {
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   CLI_TRY(cli_device(ctx, o, &device));
   CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
-  if (!o->source) report_device(o, &device), report_matrix(o, o->files[0], A, cli_now() - begin);
+  if (!o->source)
+    cli_report_device(o, &device), cli_report_matrix(o, o->files[0], A, cli_now() - begin);
   if (o->solver) asked.solver = o->solver;
   asked.format = o->format ? o->format : "model";
   if (o->precond) asked.precond = o->precond;

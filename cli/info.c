@@ -27,7 +27,7 @@ static void say_structure(const cli_options *o, const kcl_stats *s) {
           cli_count(s->row_min).s, cli_count(s->row_max).s, s->row_mean, s->row_deviation);
   cli_say(o, "bandwidth   %s, entries on %s diagonals\n", cli_count(s->bandwidth).s,
           cli_count(s->diagonals).s);
-  cli_say(o, "values      %s, infinity norm %.6g\n", info_symmetry(s), s->norm_inf);
+  cli_say(o, "values      %s, infinity norm %.6g\n", cli_info_symmetry(s), s->norm_inf);
   cli_say(
       o,
       "repeats     %s distinct rows of (column - row, value) pairs in %s runs, %s distinct pairs, "
@@ -85,35 +85,35 @@ done:
 
 static void json_structure(cJSON *o, const kcl_stats *s) {
   cJSON *r = cJSON_AddObjectToObject(o, "row_length");
-  json_count(r, "min", s->row_min);
-  json_count(r, "max", s->row_max);
-  json_number(r, "mean", s->row_mean);
-  json_number(r, "deviation_percent", s->row_deviation);
-  json_count(o, "empty_rows", s->empty_rows);
-  json_zeros(o, s->zero_rows, s->first_zero_row, s->zero_cols, s->first_zero_col);
-  json_count(o, "explicit_zeros", s->explicit_zeros);
-  json_count(o, "zero_diagonal", s->zero_diagonal);
-  json_count(o, "bandwidth", s->bandwidth);
-  json_count(o, "diagonals", s->diagonals);
-  json_count(o, "row_patterns", s->row_patterns);
-  json_count(o, "distinct_pairs", s->distinct_pairs);
-  json_count(o, "distinct_values", s->distinct_values);
-  json_bool(o, "values_fit_float", s->values_fit_float);
-  json_bool(o, "hermitian", s->hermitian);
-  json_bool(o, "symmetric", s->symmetric);
-  json_bool(o, "shifted_skew", s->shifted_skew);
-  json_number(o, "asymmetry", s->asymmetry);
-  json_bool(o, "positive_diagonal", s->positive_diagonal);
-  json_number(o, "diagonal_ratio", s->diagonal_ratio);
-  json_number(o, "row_ratio", s->row_ratio);
-  json_number(o, "dominant_rows", s->dominant_rows);
-  json_number(o, "norm_inf", s->norm_inf);
+  cli_json_count(r, "min", s->row_min);
+  cli_json_count(r, "max", s->row_max);
+  cli_json_number(r, "mean", s->row_mean);
+  cli_json_number(r, "deviation_percent", s->row_deviation);
+  cli_json_count(o, "empty_rows", s->empty_rows);
+  cli_json_zeros(o, s->zero_rows, s->first_zero_row, s->zero_cols, s->first_zero_col);
+  cli_json_count(o, "explicit_zeros", s->explicit_zeros);
+  cli_json_count(o, "zero_diagonal", s->zero_diagonal);
+  cli_json_count(o, "bandwidth", s->bandwidth);
+  cli_json_count(o, "diagonals", s->diagonals);
+  cli_json_count(o, "row_patterns", s->row_patterns);
+  cli_json_count(o, "distinct_pairs", s->distinct_pairs);
+  cli_json_count(o, "distinct_values", s->distinct_values);
+  cli_json_bool(o, "values_fit_float", s->values_fit_float);
+  cli_json_bool(o, "hermitian", s->hermitian);
+  cli_json_bool(o, "symmetric", s->symmetric);
+  cli_json_bool(o, "shifted_skew", s->shifted_skew);
+  cli_json_number(o, "asymmetry", s->asymmetry);
+  cli_json_bool(o, "positive_diagonal", s->positive_diagonal);
+  cli_json_number(o, "diagonal_ratio", s->diagonal_ratio);
+  cli_json_number(o, "row_ratio", s->row_ratio);
+  cli_json_number(o, "dominant_rows", s->dominant_rows);
+  cli_json_number(o, "norm_inf", s->norm_inf);
 }
 
 static int json_formats(kcl *ctx, cJSON *o, const cli_info_facts *f) {
   int rc = 0;
   char letter[2] = {kcl_type_letter(f->precision), 0};
-  json_text(o, "precision", letter);
+  cli_json_text(o, "precision", letter);
   cJSON *list = cJSON_AddArrayToObject(o, "formats");
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
@@ -121,17 +121,17 @@ static int json_formats(kcl *ctx, cJSON *o, const cli_info_facts *f) {
     CLI_TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
     cJSON *one = cJSON_CreateObject();
     cJSON_AddItemToArray(list, one);
-    json_text(one, "format", name);
-    json_number(one, "bytes_stored", c.bytes_stored);
-    json_number(one, "bytes_per_product", c.bytes_product);
-    if (c.refusal) json_text(one, "refused", c.refusal);
+    cli_json_text(one, "format", name);
+    cli_json_number(one, "bytes_stored", c.bytes_stored);
+    cli_json_number(one, "bytes_per_product", c.bytes_product);
+    if (c.refusal) cli_json_text(one, "refused", c.refusal);
   }
 done:
   return rc;
 }
 
 static int describe_json(kcl *ctx, cJSON *o, const cli_info_facts *f) {
-  json_matrix(o, f->path, f->A);
+  cli_json_matrix(o, f->path, f->A);
   json_structure(o, &f->s);
   return json_formats(ctx, o, f);
 }
@@ -140,11 +140,11 @@ static int draw_info(const cli_options *o, const cli_info_facts *f) {
   char title[256];
   snprintf(title, sizeof title, "%s: %s x %s, %s nonzeros", cli_base(f->path),
            cli_count(f->A->rows).s, cli_count(f->A->cols).s, cli_count(f->A->nnz).s);
-  return plot_structure(o->plot, title, f->A);
+  return cli_plot_structure(o->plot, title, f->A);
 }
 
 static int say_all(kcl *ctx, const cli_options *o, const cli_info_facts *f, double seconds) {
-  report_matrix(o, f->path, f->A, seconds);
+  cli_report_matrix(o, f->path, f->A, seconds);
   say_structure(o, &f->s);
   say_warnings(o, &f->s);
   say_solver(o, &f->s);
@@ -167,9 +167,9 @@ static int describe_matrix(kcl *ctx, const cli_options *o, const char *path, res
   cJSON *one = cJSON_CreateObject();
   cJSON_AddItemToArray(all->list, one);
   CLI_TRY(describe_json(ctx, one, &f));
-  if (o->csv) CLI_TRY(info_csv_line(ctx, all->csv.f, &f));
+  if (o->csv) CLI_TRY(cli_info_csv_line(ctx, all->csv.f, &f));
   if (o->count > 1)
-    info_table_line(o, &f);
+    cli_info_table_line(o, &f);
   else
     CLI_TRY(say_all(ctx, o, &f, seconds));
   if (o->plot) CLI_TRY(draw_info(o, &f));
@@ -180,8 +180,8 @@ done:
 
 /* Writes the CSV and the JSON: an object for one matrix, a list for several. */
 static int write_info_files(const cli_options *o, results *all) {
-  int rc = json_write(o->json, o->count > 1 ? all->list : cJSON_GetArrayItem(all->list, 0));
-  if (o->csv && !rc) rc = buffer_write(&all->csv, o->csv);
+  int rc = cli_json_write(o->json, o->count > 1 ? all->list : cJSON_GetArrayItem(all->list, 0));
+  if (o->csv && !rc) rc = cli_buffer_write(&all->csv, o->csv);
   return rc;
 }
 
@@ -193,15 +193,15 @@ static int run_info(kcl *ctx, const cli_options *o) {
   CLI_TRY(all.list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   if (o->plot && o->count > 1) CLI_TRY(cli_fail(KCL_USAGE, "--plot draws one matrix"));
   CLI_TRY(cli_device(ctx, o, &d));
-  if (o->csv) CLI_TRY(buffer_open(&all.csv));
-  if (o->csv) info_csv_head(all.csv.f);
-  if (o->count > 1) info_table_head(o);
+  if (o->csv) CLI_TRY(cli_buffer_open(&all.csv));
+  if (o->csv) cli_info_csv_head(all.csv.f);
+  if (o->count > 1) cli_info_table_head(o);
   for (int i = 0; i < o->count; i++)
     if ((rc = describe_matrix(ctx, o, o->files[i], &all)) && !first) first = rc;
   if (cJSON_GetArraySize(all.list)) rc = write_info_files(o, &all);
   rc = first ? first : rc;
 done:
-  buffer_free(&all.csv);
+  cli_buffer_free(&all.csv);
   cJSON_Delete(all.list);
   return rc;
 }

@@ -14,15 +14,15 @@ typedef struct cli_info_facts { /* of one matrix */
 } cli_info_facts;
 
 /* Symmetry of the matrix in words. */
-const char *info_symmetry(const kcl_stats *s);
+const char *cli_info_symmetry(const kcl_stats *s);
 
 /* Prints the head of the table. */
-void info_table_head(const cli_options *o);
+void cli_info_table_head(const cli_options *o);
 /* Prints the line of one matrix. */
-void info_table_line(const cli_options *o, const cli_info_facts *f);
+void cli_info_table_line(const cli_options *o, const cli_info_facts *f);
 /* Writes the names of the columns. */
-void info_csv_head(FILE *f);
+void cli_info_csv_head(FILE *f);
 /* Writes the line of one matrix, with the stored bytes of each format. */
-int info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x);
+int cli_info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x);
 
 #endif

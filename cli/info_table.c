@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-const char *info_symmetry(const kcl_stats *s) {
+const char *cli_info_symmetry(const kcl_stats *s) {
   if (s->hermitian) return s->symmetric ? "symmetric" : "Hermitian";
   if (s->symmetric) return "complex symmetric";
   if (s->asymmetry <= KCL_MAX_ASYMMETRY) return "Hermitian up to rounding";
@@ -16,17 +16,17 @@ const char *info_symmetry(const kcl_stats *s) {
   return s->zero_diagonal == s->rows ? "skew-Hermitian" : "skew-Hermitian but for its diagonal";
 }
 
-void info_table_head(const cli_options *o) {
+void cli_info_table_head(const cli_options *o) {
   cli_say(o, "%-22s %11s %11s %13s %7s %8s %7s %7s %11s %9s  %s\n", "matrix", "rows", "columns",
           "nonzeros", "min/row", "mean", "max/row", "dev. %", "bandwidth", "diagonals", "values");
 }
 
-void info_table_line(const cli_options *o, const cli_info_facts *f) {
+void cli_info_table_line(const cli_options *o, const cli_info_facts *f) {
   const kcl_stats *s = &f->s;
   cli_say(o, "%-22s %11s %11s %13s %7s %8.2f %7s %7.1f %11s %9s  %s %s\n", cli_base(f->path),
           cli_count(s->rows).s, cli_count(s->cols).s, cli_count(s->nnz).s, cli_count(s->row_min).s,
           s->row_mean, cli_count(s->row_max).s, s->row_deviation, cli_count(s->bandwidth).s,
-          cli_count(s->diagonals).s, kcl_field_name(f->A->field), info_symmetry(s));
+          cli_count(s->diagonals).s, kcl_field_name(f->A->field), cli_info_symmetry(s));
 }
 
 static const char counts[] =
@@ -35,7 +35,7 @@ static const char counts[] =
 static const char numbers[] =
     "row_mean,row_deviation_percent,diagonal_ratio,dominant_rows,norm_inf";
 
-void info_csv_head(FILE *f) {
+void cli_info_csv_head(FILE *f) {
   fprintf(f, "matrix,field,symmetry,solver,precision,%s,%s", counts, numbers);
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++)
     fprintf(f, ",bytes_%s", kcl_list(KCL_FORMATS, i).name);
@@ -62,23 +62,23 @@ static void csv_structure(FILE *f, const cli_info_facts *x) {
                            s->zero_cols};
   const double real[] = {s->row_mean, s->row_deviation, s->diagonal_ratio, s->dominant_rows,
                          s->norm_inf};
-  csv_text(f, x->path);
+  cli_csv_text(f, x->path);
   fprintf(f, ",%s,", kcl_field_name(x->A->field));
-  csv_text(f, info_symmetry(s));
+  cli_csv_text(f, cli_info_symmetry(s));
   fprintf(f, ",%s,%c", kcl_auto_solver(s), kcl_type_letter(x->precision));
   for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
     fprintf(f, ",%lld", (long long)whole[i]);
-  for (size_t i = 0; i < sizeof real / sizeof *real; i++) csv_number(f, real[i]);
+  for (size_t i = 0; i < sizeof real / sizeof *real; i++) cli_csv_number(f, real[i]);
 }
 
 /* The field of a format that refuses the matrix is empty. */
-int info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x) {
+int cli_info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x) {
   int rc = 0;
   csv_structure(f, x);
   for (int i = 0; i < kcl_list_size(KCL_FORMATS) && !rc; i++) {
     kcl_cost c;
     rc = cli_lib(ctx, kcl_format_cost(ctx, &x->s, x->precision, kcl_list(KCL_FORMATS, i).name, &c));
-    csv_number(f, rc || c.refusal ? NAN : c.bytes_stored);
+    cli_csv_number(f, rc || c.refusal ? NAN : c.bytes_stored);
   }
   fputc('\n', f);
   return rc;

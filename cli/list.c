@@ -30,10 +30,10 @@ static cJSON *names_json(kcl_registry which) {
   cJSON *list = cJSON_CreateArray();
   for (int i = 0; i < kcl_list_size(which); i++) {
     cJSON *one = cJSON_CreateObject();
-    json_text(one, "name", kcl_list(which, i).name);
-    json_text(one, "summary", kcl_list(which, i).summary);
-    if (kcl_list(which, i).example) json_text(one, "example", kcl_list(which, i).example);
-    if (which == KCL_FORMATS) json_bool(one, "study", kcl_list(which, i).study);
+    cli_json_text(one, "name", kcl_list(which, i).name);
+    cli_json_text(one, "summary", kcl_list(which, i).summary);
+    if (kcl_list(which, i).example) cli_json_text(one, "example", kcl_list(which, i).example);
+    if (which == KCL_FORMATS) cli_json_bool(one, "study", kcl_list(which, i).study);
     cJSON_AddItemToArray(list, one);
   }
   return list;
@@ -46,8 +46,8 @@ static int list_device_names(kcl *ctx, const cli_options *o, cJSON *all) {
   cJSON *names = cJSON_CreateArray();
   for (int i = 0; i < count; i++) {
     cJSON *one = cJSON_CreateObject();
-    json_text(one, "name", cli_device_place(&list[i]).s);
-    json_text(one, "summary", list[i].name);
+    cli_json_text(one, "name", cli_device_place(&list[i]).s);
+    cli_json_text(one, "summary", list[i].name);
     cJSON_AddItemToArray(names, one);
     if (!o->json) cli_say(o, "  %-15s  %s\n", cli_device_place(&list[i]).s, list[i].name);
   }
@@ -100,7 +100,7 @@ static int run_list(kcl *ctx, const cli_options *o) {
     if (i && !o->json) putchar('\n');
     CLI_TRY(list_word(ctx, o, words[i], all));
   }
-  CLI_TRY(json_write(o->json, all));
+  CLI_TRY(cli_json_write(o->json, all));
 done:
   cJSON_Delete(all);
   return rc;

@@ -14,12 +14,12 @@ static int say_answers(const cli_report_data *r) {
   int rc = 0;
   for (int i = 0; i < r->group_count && !rc; i++) {
     const cli_report_group *g = &r->groups[i];
-    if (!g->count || !report_first(r, g, true)) continue;
-    if ((rc = buffer_open(&b))) break;
-    report_answer(b.f, r, g, false);
-    rc = buffer_close(&b);
+    if (!g->count || !cli_report_first(r, g, true)) continue;
+    if ((rc = cli_buffer_open(&b))) break;
+    cli_report_answer(b.f, r, g, false);
+    rc = cli_buffer_close(&b);
     if (!rc) cli_say(r->o, "%-11s %s\n", r->run.matrices[g->matrix].name, b.data);
-    buffer_free(&b);
+    cli_buffer_free(&b);
   }
   return rc;
 }
@@ -29,44 +29,44 @@ static int write_report_files(const cli_report_data *r) {
   const struct {
     const char *path;
     int (*write)(const cli_report_data *r, const char *path);
-  } all[] = {{o->output, report_page},
-             {o->figures, report_files},
-             {o->markdown, report_markdown},
-             {o->latex, report_latex}};
+  } all[] = {{o->output, cli_report_page},
+             {o->figures, cli_report_files},
+             {o->markdown, cli_report_markdown},
+             {o->latex, cli_report_latex}};
   int rc = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all && !rc; i++)
     if (all[i].path) rc = all[i].write(r, all[i].path);
-  if (o->csv && !rc) rc = bench_csv(&r->run, o->csv);
+  if (o->csv && !rc) rc = cli_bench_csv(&r->run, o->csv);
   return rc;
 }
 
 int cli_report_text(const cli_options *o, const char *name, const char *text) {
   cli_report_data r = {.o = o};
   char *path = (char *)name;
-  int rc = report_read(&r, &path, 1, text);
-  if (!rc) rc = report_page(&r, o->page);
-  report_free(&r);
+  int rc = cli_report_read(&r, &path, 1, text);
+  if (!rc) rc = cli_report_page(&r, o->page);
+  cli_report_free(&r);
   return rc;
 }
 
 static int report_on_files(const cli_options *o, char *const *paths, int count) {
   cli_report_data r = {.o = o};
   int rc;
-  CLI_TRY(report_read(&r, paths, count, NULL));
+  CLI_TRY(cli_report_read(&r, paths, count, NULL));
   if (r.doubles)
     cli_say(o, "%d row%s in several files: the last file counts\n", r.doubles,
             r.doubles == 1 ? " is" : "s are");
   CLI_TRY(say_answers(&r));
   CLI_TRY(write_report_files(&r));
 done:
-  report_free(&r);
+  cli_report_free(&r);
   return rc;
 }
 
 static int run_report(kcl *ctx, const cli_options *o) {
   (void)ctx;
   const bool asked = o->output || o->figures || o->markdown || o->latex || o->csv;
-  if (o->compare) return report_compare(o);
+  if (o->compare) return cli_report_compare(o);
   if (!asked)
     return cli_fail(
         KCL_USAGE,

@@ -52,7 +52,7 @@ static int open_solve_device(kcl *ctx, cli_run *r) {
   int rc = cli_device(ctx, o, &r->device);
   if (rc) return rc;
   r->seconds_device = cli_now() - r->seconds_device;
-  report_device(o, &r->device);
+  cli_report_device(o, &r->device);
   return 0;
 }
 
@@ -64,7 +64,7 @@ static int load_problem(kcl *ctx, cli_run *r) {
   if (cli_rank() && !r->p.spread) return 0;
   CLI_TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
   CLI_TRY(cli_near_null_load(ctx, o, &r->p));
-  report_matrix(o, o->files[0], &r->p.whole, r->p.seconds_read);
+  cli_report_matrix(o, o->files[0], &r->p.whole, r->p.seconds_read);
   r->results = calloc((size_t)r->p.b->cols, sizeof *r->results);
   CLI_TRY(r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results"));
 done:
@@ -149,7 +149,7 @@ static int solve_all_blocks(kcl *ctx, cli_run *r) {
   CLI_TRY(cli_lib(ctx, cli_setup(ctx, r)));
   cli_describe(r);
   CLI_TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.setup)));
-  report_method(r);
+  cli_report_method(r);
   cli_interrupt_computing();
   cli_busy(r->o, "solving");
   for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs) {
@@ -202,7 +202,7 @@ static int check_solutions(kcl *ctx, cli_run *r) {
 
 static int write_history(const cli_run *r) {
   cli_buffer b;
-  int rc = buffer_open(&b);
+  int rc = cli_buffer_open(&b);
   if (rc) return rc;
   FILE *f = b.f;
   bool many = r->p.b->cols > 1;
@@ -212,10 +212,10 @@ static int write_history(const cli_run *r) {
     for (int64_t i = 0; i < r->results[j].report.history_size; i++) {
       if (many) fprintf(f, "%lld,", (long long)j + 1);
       fprintf(f, "%lld", (long long)i);
-      csv_number(f, r->results[j].history[i]);
+      cli_csv_number(f, r->results[j].history[i]);
       fputc('\n', f);
     }
-  return buffer_write(&b, r->o->history);
+  return cli_buffer_write(&b, r->o->history);
 }
 
 static int draw_history(const cli_run *r) {
@@ -231,7 +231,7 @@ static int draw_history(const cli_run *r) {
   snprintf(title, sizeof title, "%s: %s%s%s, %s, %s iterations, %s", cli_base(r->o->files[0]),
            r->setup.solver, plain ? "" : " + ", plain ? "" : r->setup.precond, r->setup.format,
            cli_count(w->iterations).s, kcl_reason_text(w->reason));
-  int rc = plot_history(r->o->plot, title, curves, r->solved, r->asked.tol);
+  int rc = cli_plot_history(r->o->plot, title, curves, r->solved, r->asked.tol);
   free(curves);
   return rc;
 }
@@ -304,7 +304,7 @@ static void free_run(cli_run *r) {
     free(r->results[j].history), free(r->results[j].changes);
   free(r->results);
   cli_setup_free(r);
-  profile_free(&r->profile);
+  cli_profile_free(&r->profile);
   kcl_dense_free(&r->direct);
   cli_problem_free(&r->p);
 }
@@ -332,10 +332,10 @@ static int run_solve(kcl *ctx, const cli_options *o) {
   if (rate) kcl_stream_get(ctx, &r.stream);
   checked = check_solutions(ctx, &r);
   r.check_interrupted = checked == CLI_INTERRUPTED;
-  if (o->json && (rc = solve_json(&r)) && !written) written = rc;
+  if (o->json && (rc = cli_solve_json(&r)) && !written) written = rc;
   r.wrote_json = !rc;
   cli_idle();
-  report_results(&r);
+  cli_report_results(&r);
   rc = written ? written : exit_verdict(&r);
   if (!rc) rc = cli_interrupted() ? CLI_INTERRUPTED : checked;
   if (cli_interrupted()) cli_leave(rc); /* a thread that was abandoned may still compute */

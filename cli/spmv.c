@@ -103,7 +103,7 @@ static int check_y(kcl *ctx, run_of *r) {
                          .y = r->y,
                          .y0 = r->y0,
                          .other = r->other};
-  return check_computed(ctx, r->o, &p, &r->verdict);
+  return cli_check_product(ctx, r->o, &p, &r->verdict);
 }
 
 /* Sets alpha and beta, and reads y in the precision of the product. */
@@ -196,22 +196,22 @@ static void seconds_json(cJSON *o, const run_of *r) {
       {"write", r->seconds_write}};
   cJSON *t = cJSON_AddObjectToObject(o, "seconds");
   for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-    json_number(t, list[i].name, list[i].seconds);
+    cli_json_number(t, list[i].name, list[i].seconds);
 }
 
 static void speed_json(cJSON *o, const run_of *r) {
   const double rate = spmv_bytes(r) / r->median;
   cJSON *s = cJSON_AddObjectToObject(o, "seconds_per_product");
-  json_number(s, "median", r->median);
-  json_number(s, "min", r->sample[0]);
-  json_number(s, "max", r->sample[SAMPLES - 1]);
-  json_count(s, "samples", SAMPLES);
-  json_number(o, "bytes_per_product", spmv_bytes(r));
-  json_number(o, "gflops", product_gflops(r));
-  json_number(o, "gbytes_per_second", rate * 1e-9);
-  json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
-  json_number(o, "stream_fraction", rate / r->stream.rate);
-  json_stream(o, &r->stream);
+  cli_json_number(s, "median", r->median);
+  cli_json_number(s, "min", r->sample[0]);
+  cli_json_number(s, "max", r->sample[SAMPLES - 1]);
+  cli_json_count(s, "samples", SAMPLES);
+  cli_json_number(o, "bytes_per_product", spmv_bytes(r));
+  cli_json_number(o, "gflops", product_gflops(r));
+  cli_json_number(o, "gbytes_per_second", rate * 1e-9);
+  cli_json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
+  cli_json_number(o, "stream_fraction", rate / r->stream.rate);
+  cli_json_stream(o, &r->stream);
 }
 
 static int write_spmv_json(const run_of *r) {
@@ -219,25 +219,25 @@ static int write_spmv_json(const run_of *r) {
   if (!r->o->json) return 0;
   cJSON *o = cJSON_CreateObject();
   if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
-  json_text(o, "krylocl", kcl_version());
-  json_matrix(o, r->o->files[0], r->p.A);
-  json_device(o, &r->device);
-  json_text(o, "precision", letter);
-  json_bool(o, "adjoint", r->o->adjoint);
-  json_text(o, "x", r->o->count > 1 ? r->o->files[1] : "ones");
-  if (r->o->count > 2) json_text(o, "y", r->o->files[2]);
-  json_number(o, "alpha", r->alpha[0]);
-  json_number(o, "beta", r->beta[0]);
-  json_count(o, "columns", r->p.x->cols);
-  json_count(o, "columns_at_once", r->columns);
-  json_text(o, "format", r->info.format);
-  json_text(o, "format_reason", r->info.format_reason);
-  json_text(o, "kernel", r->info.kernel);
-  json_number(o, "bytes_stored", r->info.bytes_stored);
+  cli_json_text(o, "krylocl", kcl_version());
+  cli_json_matrix(o, r->o->files[0], r->p.A);
+  cli_json_device(o, &r->device);
+  cli_json_text(o, "precision", letter);
+  cli_json_bool(o, "adjoint", r->o->adjoint);
+  cli_json_text(o, "x", r->o->count > 1 ? r->o->files[1] : "ones");
+  if (r->o->count > 2) cli_json_text(o, "y", r->o->files[2]);
+  cli_json_number(o, "alpha", r->alpha[0]);
+  cli_json_number(o, "beta", r->beta[0]);
+  cli_json_count(o, "columns", r->p.x->cols);
+  cli_json_count(o, "columns_at_once", r->columns);
+  cli_json_text(o, "format", r->info.format);
+  cli_json_text(o, "format_reason", r->info.format_reason);
+  cli_json_text(o, "kernel", r->info.kernel);
+  cli_json_number(o, "bytes_stored", r->info.bytes_stored);
   seconds_json(o, r);
   speed_json(o, r);
-  json_product_check(o, r->o, &r->verdict);
-  int rc = json_write(r->o->json, o);
+  cli_json_product_check(o, r->o, &r->verdict);
+  int rc = cli_json_write(r->o->json, o);
   cJSON_Delete(o);
   return rc;
 }
@@ -259,9 +259,9 @@ static int run_spmv(kcl *ctx, const cli_options *o) {
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   CLI_TRY(cli_device(ctx, o, &r.device));
   r.seconds_device = cli_now() - r.seconds_device;
-  report_device(o, &r.device);
+  cli_report_device(o, &r.device);
   CLI_TRY(cli_product_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : "ones", &r.p));
-  report_matrix(o, o->files[0], r.p.A, r.p.seconds_read);
+  cli_report_matrix(o, o->files[0], r.p.A, r.p.seconds_read);
   CLI_TRY(set_up_product(ctx, &r));
   say_set_up(&r);
   CLI_TRY(apply_product(ctx, &r));
@@ -270,12 +270,12 @@ static int run_spmv(kcl *ctx, const cli_options *o) {
   CLI_TRY(measure_product(ctx, &r));
   cli_idle();
   say_speed(&r);
-  say_product_check(o, &r.verdict);
+  cli_say_product_check(o, &r.verdict);
   if (o->output && !written && strcmp(o->output, "-"))
     cli_say(o, "wrote       y to %s\n", o->output);
   CLI_TRY(write_spmv_json(&r));
   rc = written;
-  if (!rc) rc = product_check_code(o, &r.verdict);
+  if (!rc) rc = cli_product_check_code(o, &r.verdict);
 done:
   kcl_operator_free(&r.op);
   kcl_dense_free(&r.y), kcl_dense_free(&r.y0), kcl_dense_free(&r.other);

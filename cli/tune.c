@@ -234,9 +234,9 @@ static int run_tune(kcl *ctx, const cli_options *o) {
   tuning t = {.ctx = ctx, .o = o, .asked = kcl_defaults, .seconds = (double)o->seconds};
   double begin = cli_now();
   CLI_TRY(cli_device(ctx, o, &device));
-  report_device(o, &device);
+  cli_report_device(o, &device);
   CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
-  report_matrix(o, o->files[0], A, cli_now() - begin);
+  cli_report_matrix(o, o->files[0], A, cli_now() - begin);
   t.A = A, t.begin = cli_now();
   CLI_TRY(prepare_tuning(&t));
   CLI_TRY(tune_all(&t));

@@ -132,7 +132,7 @@ mutant amg-cycle multigrid/cycle.c 'smooth_again(c, l, x, q);' '(void)smooth_aga
 mutant amg-strength multigrid/strong.c 'kcl_rounded(s->theta * most)' 'kcl_rounded(0.5 * s->theta * most)' conform_setup
 mutant amg-smoothed-prolongation multigrid/tentative.c '.omega = 4.0 / 3 / largest' '.omega = 1 / largest' conform_aggregation
 mutant factor-columns factors/factored.c 'u[k] *= c[i] / c[U->col[k / width]];' 'u[k] *= 1;' 'KRYLOCL_TYPES=d conform_precond' conform_ilu
-mutant refresh-statistics solver/setup.c '? kcl_csr_values(s->ctx, s->A, &s->stats)' '? KCL_OK' test_refresh
+mutant refresh-statistics solver/setup.c 'if (!rc && !s->known) rc = kcl_csr_values' 'if (!rc && !s->known && !s->structure_known) rc = kcl_csr_values' test_refresh
 mutant refresh-pattern solver/refresh.c 'now->col != s->sums.col' 'false' test_refresh
 # ---- scaling
 mutant scaling-x solver/engine/given.c 'v.power, -v.sign, -v.shift)' 'v.power, v.sign, -v.shift)' conform_scale

@@ -95,51 +95,51 @@ typedef struct cli_bench_run {
 /* ---------------------------------------------------------------- devices.c, measure.c */
 
 /* Opens the devices that the options name, each with every number of threads. */
-int bench_open_places(cli_bench_run *r);
+int cli_bench_open_places(cli_bench_run *r);
 /* Measures the stream rate of a place once more and stores the rate on record in p. */
-void bench_stream(const cli_options *o, cli_bench_place *p);
+void cli_bench_stream(const cli_options *o, cli_bench_place *p);
 /* The later of two stream rates; of one date the higher one. */
-kcl_stream bench_newer(const kcl_stream *a, const kcl_stream *b);
+kcl_stream cli_bench_newer(const kcl_stream *a, const kcl_stream *b);
 
 typedef struct cli_bench_loaded { /* a matrix on the host, in type D or Z as rows need it */
   kcl_csr *A, *complex_A;
   kcl_stats stats;
 } cli_bench_loaded;
 /* Reads a matrix and fills in what is reported about it. */
-int bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_bench_loaded *m);
-void bench_unload(cli_bench_loaded *m);
+int cli_bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_bench_loaded *m);
+void cli_bench_unload(cli_bench_loaded *m);
 /* The matrix in the host type for rows of this type: Z for c and z, else D. */
-int bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out);
+int cli_bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out);
 /* Takes another round of samples for a row. An error or an interrupt leaves the row unchanged. */
-void bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m);
+void cli_bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m);
 /* Measures a row, or marks it as refused or as the same as another row. An error is recorded in the row, and its
  * exit code is returned. After an interrupt the row stays CLI_BENCH_TODO. */
-int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m);
+int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m);
 
 /* ---------------------------------------------------------------- picture.c: lengths and raster of a matrix */
 
 struct cJSON;
 /* Counts the row lengths and the raster of A. */
-int bench_picture(const kcl_csr *A, cli_bench_matrix *out);
+int cli_bench_picture(const kcl_csr *A, cli_bench_matrix *out);
 /* Adds row lengths and raster to the JSON of a matrix. */
-void bench_picture_json(struct cJSON *o, struct cJSON *row_length, const cli_bench_matrix *A);
+void cli_bench_picture_json(struct cJSON *o, struct cJSON *row_length, const cli_bench_matrix *A);
 /* Reads row lengths and raster from the JSON of a matrix. */
-void bench_picture_read(const struct cJSON *o, cli_bench_matrix *out);
+void cli_bench_picture_read(const struct cJSON *o, cli_bench_matrix *out);
 
 /* ---------------------------------------------------------------- plan.c */
 
 /* Calls each(self, word) for the words between the commas of a list, until one returns non-zero. */
-int bench_each(const char *list, int (*each)(void *self, const char *word), void *self);
+int cli_bench_each(const char *list, int (*each)(void *self, const char *word), void *self);
 /* Adds a copy of p and returns its index; -1: out of memory. */
-int bench_add_place(cli_bench_run *r, const cli_bench_place *p);
+int cli_bench_add_place(cli_bench_run *r, const cli_bench_place *p);
 /* Adds a matrix and returns its index; -1: out of memory. */
-int bench_add_matrix(cli_bench_run *r, const char *name, const char *file);
+int cli_bench_add_matrix(cli_bench_run *r, const char *name, const char *file);
 /* Adds a copy of row; NULL: out of memory. */
-cli_bench_row *bench_add_row(cli_bench_run *r, const cli_bench_row *row);
+cli_bench_row *cli_bench_add_row(cli_bench_run *r, const cli_bench_row *row);
 /* Adds all rows that the options ask for, in the order of measuring. */
-int bench_plan(cli_bench_run *r);
+int cli_bench_plan(cli_bench_run *r);
 /* Copies the name of a file without folders and endings. */
-void bench_short_name(const char *file, char *name, size_t capacity);
+void cli_bench_short_name(const char *file, char *name, size_t capacity);
 
 /* ---------------------------------------------------------------- figures.c */
 
@@ -147,35 +147,35 @@ void bench_short_name(const char *file, char *name, size_t capacity);
 static const double CLI_BENCH_NOISE = 0.1;
 
 /* Computes medians and intervals from the samples of a row. */
-void bench_summarise(cli_bench_row *r);
+void cli_bench_summarise(cli_bench_row *r);
 /* Writes the status in words: "ok", "refused: ...". */
-void bench_status(const cli_bench_row *r, char *text, size_t capacity);
-/* Sets state and reason from a text of bench_status. */
-void bench_read_status(const char *text, cli_bench_row *r);
+void cli_bench_status(const cli_bench_row *r, char *text, size_t capacity);
+/* Sets state and reason from a text of cli_bench_status. */
+void cli_bench_read_status(const char *text, cli_bench_row *r);
 /* True if the interval of the median is wider than CLI_BENCH_NOISE. */
-bool bench_noisy(const cli_bench_row *r);
+bool cli_bench_noisy(const cli_bench_row *r);
 /* True if the product alone took longer than the iteration that contains it. */
-bool bench_inconsistent(const cli_bench_row *r);
+bool cli_bench_inconsistent(const cli_bench_row *r);
 /* True if the row times products alone, without a method. */
-bool bench_alone(const cli_bench_row *r);
+bool cli_bench_alone(const cli_bench_row *r);
 /* The time that the row compares: an iteration, or the product alone. */
-const kcl_summary *bench_time(const cli_bench_row *r);
-/* The samples of bench_time. */
-const kcl_samples *bench_samples(const cli_bench_row *r);
-/* Seconds of bench_time per right-hand side. */
-double bench_per_rhs(const cli_bench_row *r);
+const kcl_summary *cli_bench_time(const cli_bench_row *r);
+/* The samples of cli_bench_time. */
+const kcl_samples *cli_bench_samples(const cli_bench_row *r);
+/* Seconds of cli_bench_time per right-hand side. */
+double cli_bench_per_rhs(const cli_bench_row *r);
 /* Bytes moved per second. */
-double bench_rate(const cli_bench_row *r);
-/* bench_rate relative to the stream rate of the place; 0: the stream rate is not known. */
-double bench_fraction(const cli_bench_run *b, const cli_bench_row *r);
+double cli_bench_rate(const cli_bench_row *r);
+/* cli_bench_rate relative to the stream rate of the place; 0: the stream rate is not known. */
+double cli_bench_fraction(const cli_bench_run *b, const cli_bench_row *r);
 /* Entries of A per microsecond of a product. */
-double bench_mnnz(const cli_bench_run *b, const cli_bench_row *r);
+double cli_bench_mnnz(const cli_bench_run *b, const cli_bench_row *r);
 /* Gflop/s of a product: 2 flops per entry, 8 if complex. */
-double bench_gflops(const cli_bench_run *b, const cli_bench_row *r);
+double cli_bench_gflops(const cli_bench_run *b, const cli_bench_row *r);
 /* Time of the sequential reference / time of the product; 0: no reference. */
-double bench_speedup(const cli_bench_run *b, const cli_bench_row *r);
+double cli_bench_speedup(const cli_bench_run *b, const cli_bench_row *r);
 /* Seconds of conversion, upload and compilation. */
-double bench_setup(const cli_bench_row *r);
+double cli_bench_setup(const cli_bench_row *r);
 typedef struct cli_bench_break_even {
   const cli_bench_row *against; /* plain CSR, or NULL: there is none, or it is this row */
   double after;                 /* iterations from which this format pays; infinite: never */
@@ -183,14 +183,14 @@ typedef struct cli_bench_break_even {
       until; /* iterations up to which a cheaper set-up pays, if an iteration is slower; 0: never */
 } cli_bench_break_even;
 /* Compares set-up and iterations of a row with the fastest plain CSR. */
-cli_bench_break_even bench_pays(const cli_bench_run *b, const cli_bench_row *r);
+cli_bench_break_even cli_bench_pays(const cli_bench_run *b, const cli_bench_row *r);
 /* True if two rows differ in the format at most. */
-bool bench_same_group(const cli_bench_row *a, const cli_bench_row *b);
+bool cli_bench_same_group(const cli_bench_row *a, const cli_bench_row *b);
 /* The fastest measured row of a matrix, among rows of methods or among products alone. place -1: any place. NULL:
  * none was measured. */
-cli_bench_row *bench_fastest(const cli_bench_run *b, int matrix, int place, bool alone);
+cli_bench_row *cli_bench_fastest(const cli_bench_run *b, int matrix, int place, bool alone);
 /* Indices [*count] of the measured rows of a matrix and its reference, fastest first. The caller frees them. */
-int *bench_sorted(const cli_bench_run *b, int matrix, bool alone, int *count);
+int *cli_bench_sorted(const cli_bench_run *b, int matrix, bool alone, int *count);
 
 /* ---------------------------------------------------------------- cells.c */
 
@@ -215,70 +215,71 @@ typedef enum cli_bench_column {
   CLI_BENCH_COLUMNS
 } cli_bench_column;
 /* Microseconds with three digits: 1.23, 12.3, 123, 3,100. */
-cli_text bench_us(double seconds);
+cli_text cli_bench_us(double seconds);
 /* A ratio with three digits. */
-cli_text bench_factor(double v);
+cli_text cli_bench_factor(double v);
 /* The cell of the column +/-. */
-cli_text bench_spread(const cli_bench_row *r);
+cli_text cli_bench_spread(const cli_bench_row *r);
 /* The text of a cell, which may lie in the buffer. */
-const char *bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench_column c,
-                       cli_text *buffer);
+const char *cli_bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench_column c,
+                           cli_text *buffer);
 
 /* ---------------------------------------------------------------- output */
 
 /* Writes the present date and time in UTC. */
-void bench_date(char *text, size_t capacity);
+void cli_bench_date(char *text, size_t capacity);
 
 /* Prints a device with its stream rate. */
-void bench_say_place(const cli_options *o, const cli_bench_place *p);
+void cli_bench_say_place(const cli_options *o, const cli_bench_place *p);
 /* Prints a row when it has been measured, if progress is shown. */
-void bench_say_row(const cli_bench_run *b, const cli_bench_row *r);
+void cli_bench_say_row(const cli_bench_run *b, const cli_bench_row *r);
 /* Prints the table of a matrix. */
-void bench_say_matrix(const cli_bench_run *b, int matrix);
+void cli_bench_say_matrix(const cli_bench_run *b, int matrix);
 /* Prints the fastest format of each matrix, if there are several. */
-void bench_say_end(const cli_bench_run *b);
+void cli_bench_say_end(const cli_bench_run *b);
 /* Writes the results as JSON. */
-int bench_json(const cli_bench_run *b, const char *path);
+int cli_bench_json(const cli_bench_run *b, const char *path);
 /* Writes the rows as CSV. */
-int bench_csv(const cli_bench_run *b, const char *path);
+int cli_bench_csv(const cli_bench_run *b, const char *path);
 /* Makes the page of o->page of a JSON text. */
 typedef int cli_bench_page(const cli_options *o, const char *name, const char *json);
 /* Writes the JSON file and the page that the options name. */
-int bench_results(const cli_bench_run *b, cli_bench_page *report);
+int cli_bench_results(const cli_bench_run *b, cli_bench_page *report);
 /* Frees all that the run owns. */
-void bench_close(cli_bench_run *b);
+void cli_bench_close(cli_bench_run *b);
 
 /* ---------------------------------------------------------------- read.c: --resume */
 
 /* Takes over the options of the earlier run that are not given now, and its operands. */
-int bench_resume_options(const struct cJSON *file, cli_options *o);
+int cli_bench_resume_options(const struct cJSON *file, cli_options *o);
 /* Adds the devices, matrices and rows of the earlier run to this one. */
-int bench_resume_rows(const struct cJSON *file, cli_bench_run *r);
+int cli_bench_resume_rows(const struct cJSON *file, cli_bench_run *r);
 /* Parses the JSON of an earlier run and checks that this version wrote it. */
-int bench_resume_read(const char *path, struct cJSON **out);
+int cli_bench_resume_read(const char *path, struct cJSON **out);
 
 /* ---------------------------------------------------------------- profile.c, profile_read.c: --profile */
 
 /* Runs a few more iterations of a measured row with event times and counters. */
-int bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A, const kcl_options *asked);
+int cli_bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A,
+                      const kcl_options *asked);
 /* Frees the profile of a row. */
-void bench_profile_free(cli_bench_row *r);
+void cli_bench_profile_free(cli_bench_row *r);
 /* Prints the profiles of the rows of a matrix. */
-void bench_profiles_say(const cli_bench_run *b, int matrix);
-void bench_profile_json(struct cJSON *o, const cli_bench_row *r);
-void bench_profile_read(const struct cJSON *o, cli_bench_row *r);
-extern const char bench_profile_columns[]; /* of the CSV, after a comma */
-/* Writes the CSV fields of bench_profile_columns. */
-void bench_profile_csv(FILE *f, const cli_bench_row *r);
+void cli_bench_profiles_say(const cli_bench_run *b, int matrix);
+void cli_bench_profile_json(struct cJSON *o, const cli_bench_row *r);
+void cli_bench_profile_read(const struct cJSON *o, cli_bench_row *r);
+extern const char cli_bench_profile_columns[]; /* of the CSV, after a comma */
+/* Writes the CSV fields of cli_bench_profile_columns. */
+void cli_bench_profile_csv(FILE *f, const cli_bench_row *r);
 
 /* Times whole solves in the format of row r, in double and in mixed precision. Does nothing for rows without a
  * method or in float. */
-int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r);
-void bench_mixed_say(const cli_options *o, const cli_bench_row *r);
-void bench_mixed_json(struct cJSON *o, const cli_bench_row *r);
-void bench_mixed_read(const struct cJSON *o, cli_bench_row *r);
+int cli_bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r);
+void cli_bench_mixed_say(const cli_options *o, const cli_bench_row *r);
+void cli_bench_mixed_json(struct cJSON *o, const cli_bench_row *r);
+void cli_bench_mixed_read(const struct cJSON *o, cli_bench_row *r);
 
 /* Runs krylocl bench --preconds. */
-int bench_preconds(kcl *ctx, const cli_options *o);
+int cli_bench_preconds(kcl *ctx, const cli_options *o);
 
 #endif

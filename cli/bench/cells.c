@@ -9,7 +9,7 @@
 /* ---------------------------------------------------------------- numbers as people write them */
 
 /* Microseconds: 1.23, 12.3, 123, 3,100. */
-cli_text bench_us(double seconds) {
+cli_text cli_bench_us(double seconds) {
   cli_text t = {"-"};
   double v = seconds * 1e6;
   if (!(v > 0)) return t;
@@ -18,23 +18,24 @@ cli_text bench_us(double seconds) {
   return t;
 }
 
-static cli_text milliseconds(double seconds) { return bench_us(seconds * 1e-3); }
+static cli_text milliseconds(double seconds) { return cli_bench_us(seconds * 1e-3); }
 
 /* Longer side of the interval around the median, in percent; ~: noisy. */
-cli_text bench_spread(const cli_bench_row *r) {
-  const kcl_summary *t = bench_time(r);
+cli_text cli_bench_spread(const cli_bench_row *r) {
+  const kcl_summary *t = cli_bench_time(r);
   const double half = 100 * fmax(t->high - t->median, t->median - t->low) / t->median;
   cli_text s;
   if (t->confidence < 0.95)
     snprintf(s.s, sizeof s.s, "%d sample%s", t->count, t->count == 1 ? "" : "s");
   else
-    snprintf(s.s, sizeof s.s, "%s%.*f %%", bench_noisy(r) ? "~" : "", half < 9.95 ? 1 : 0, half);
+    snprintf(s.s, sizeof s.s, "%s%.*f %%", cli_bench_noisy(r) ? "~" : "", half < 9.95 ? 1 : 0,
+             half);
   return s;
 }
 
 static cli_text fraction_cell(const cli_bench_run *b, const cli_bench_row *r) {
   cli_text t = {"-"};
-  double f = bench_fraction(b, r);
+  double f = cli_bench_fraction(b, r);
   if (f > 1)
     strcpy(t.s, "in cache");
   else if (f > 0)
@@ -44,7 +45,7 @@ static cli_text fraction_cell(const cli_bench_run *b, const cli_bench_row *r) {
 
 static cli_text pays_cell(const cli_bench_run *b, const cli_bench_row *r) {
   cli_text t = {"-"};
-  cli_bench_break_even e = bench_pays(b, r);
+  cli_bench_break_even e = cli_bench_pays(b, r);
   if (!e.against) return t;
   if (e.until > 0 && isfinite(e.until))
     snprintf(t.s, sizeof t.s, "up to %.30s", cli_whole(e.until).s);
@@ -57,7 +58,7 @@ static cli_text pays_cell(const cli_bench_run *b, const cli_bench_row *r) {
   return t;
 }
 
-cli_text bench_factor(double v) {
+cli_text cli_bench_factor(double v) {
   cli_text t = {"-"};
   if (v > 0) snprintf(t.s, sizeof t.s, "%.*f", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v);
   return t;
@@ -73,8 +74,8 @@ static cli_text threads_cell(const cli_bench_run *b, const cli_bench_row *r) {
 /* Time of a product; ! marks one longer than the iteration that contains it. */
 static cli_text product_time(const cli_bench_row *r) {
   cli_text t;
-  snprintf(t.s, sizeof t.s, "%s%.30s", bench_inconsistent(r) ? "!" : "",
-           bench_us(r->product.median).s);
+  snprintf(t.s, sizeof t.s, "%s%.30s", cli_bench_inconsistent(r) ? "!" : "",
+           cli_bench_us(r->product.median).s);
   return t;
 }
 
@@ -83,30 +84,30 @@ static cli_text number_cell(const cli_bench_run *b, const cli_bench_row *r, cli_
   const bool reference = r->place < 0;
   switch (c) {
   case CLI_BENCH_THREADS: return threads_cell(b, r);
-  case CLI_BENCH_ITERATION: return reference ? t : bench_us(r->iteration.median);
-  case CLI_BENCH_PER_RHS: return bench_us(bench_per_rhs(r));
-  case CLI_BENCH_SPREAD: return bench_spread(r);
+  case CLI_BENCH_ITERATION: return reference ? t : cli_bench_us(r->iteration.median);
+  case CLI_BENCH_PER_RHS: return cli_bench_us(cli_bench_per_rhs(r));
+  case CLI_BENCH_SPREAD: return cli_bench_spread(r);
   case CLI_BENCH_PRODUCT: return product_time(r);
   case CLI_BENCH_STREAM: return fraction_cell(b, r);
-  case CLI_BENCH_SPEEDUP: return bench_factor(bench_speedup(b, r));
-  case CLI_BENCH_SETUP: return reference ? t : milliseconds(bench_setup(r));
+  case CLI_BENCH_SPEEDUP: return cli_bench_factor(cli_bench_speedup(b, r));
+  case CLI_BENCH_SETUP: return reference ? t : milliseconds(cli_bench_setup(r));
   case CLI_BENCH_PAYS: return pays_cell(b, r);
-  case CLI_BENCH_GBYTES: snprintf(t.s, sizeof t.s, "%.1f", bench_rate(r) * 1e-9); return t;
+  case CLI_BENCH_GBYTES: snprintf(t.s, sizeof t.s, "%.1f", cli_bench_rate(r) * 1e-9); return t;
   case CLI_BENCH_STORED: return cli_bytes(r->measured.bytes_stored);
-  case CLI_BENCH_GFLOPS: return bench_factor(bench_gflops(b, r));
+  case CLI_BENCH_GFLOPS: return cli_bench_factor(cli_bench_gflops(b, r));
   default: return t;
   }
 }
 
 /* The text of a cell. */
-const char *bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench_column c,
-                       cli_text *buffer) {
+const char *cli_bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench_column c,
+                           cli_text *buffer) {
   const bool reference = r->place < 0;
   switch (c) {
   case CLI_BENCH_FORMAT: return r->format;
   case CLI_BENCH_PLACE: return reference ? "cpu" : b->places[r->place].place;
   case CLI_BENCH_PRECISION: *buffer = (cli_text){{kcl_type_letter(r->type)}}; return buffer->s;
-  case CLI_BENCH_METHOD: return bench_alone(r) ? "-" : r->method;
+  case CLI_BENCH_METHOD: return cli_bench_alone(r) ? "-" : r->method;
   case CLI_BENCH_KERNEL: return r->measured.kernel;
   default: *buffer = number_cell(b, r, c); return buffer->s;
   }

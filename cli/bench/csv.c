@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static void put_csv_text(FILE *f, const char *v) { csv_text(f, v), fputc(',', f); }
+static void put_csv_text(FILE *f, const char *v) { cli_csv_text(f, v), fputc(',', f); }
 
 static void put_csv_count(FILE *f, int64_t v) { fprintf(f, "%lld,", (long long)v); }
 
@@ -27,16 +27,16 @@ static void put_csv_identity(FILE *f, const cli_bench_run *b, const cli_bench_ro
   put_csv_text(f, p ? p->place : "");
   put_csv_text(f, p ? p->device.kind : "");
   put_csv_count(f, p && p->device.platform < 0 ? p->device.compute_units : p ? 0 : 1);
-  bench_status(r, status, sizeof status);
-  csv_text(f, status);
+  cli_bench_status(r, status, sizeof status);
+  cli_csv_text(f, status);
 }
 
 static void put_csv_figures(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;
   const kcl_summary *i = &r->iteration, *p = &r->product;
-  const bool iterates = !bench_alone(r);
-  const cli_bench_break_even e = bench_pays(b, r);
-  const double stream = bench_fraction(b, r), speedup = bench_speedup(b, r);
+  const bool iterates = !cli_bench_alone(r);
+  const cli_bench_break_even e = cli_bench_pays(b, r);
+  const double stream = cli_bench_fraction(b, r), speedup = cli_bench_speedup(b, r);
   const double all[] = {iterates ? i->median : NAN,
                         iterates && i->confidence > 0 ? i->low : NAN,
                         iterates && i->confidence > 0 ? i->high : NAN,
@@ -48,33 +48,33 @@ static void put_csv_figures(FILE *f, const cli_bench_run *b, const cli_bench_row
                         m->bytes_stored,
                         m->bytes_product,
                         iterates ? m->bytes_iteration : NAN,
-                        bench_rate(r) * 1e-9,
+                        cli_bench_rate(r) * 1e-9,
                         stream > 0 ? stream : NAN,
-                        bench_mnnz(b, r),
-                        bench_gflops(b, r),
+                        cli_bench_mnnz(b, r),
+                        cli_bench_gflops(b, r),
                         speedup > 0 ? speedup : NAN,
                         m->seconds_convert,
                         m->seconds_upload,
                         m->seconds_compile,
                         e.against ? e.after : NAN};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-    csv_number(f, r->state == CLI_BENCH_OK || (k == 8 && m->bytes_stored > 0) ? all[k] : NAN);
+    cli_csv_number(f, r->state == CLI_BENCH_OK || (k == 8 && m->bytes_stored > 0) ? all[k] : NAN);
 }
 
 static void put_csv_row(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
-  const kcl_samples *s = bench_samples(r);
+  const kcl_samples *s = cli_bench_samples(r);
   put_csv_identity(f, b, r);
   put_csv_figures(f, b, r);
   fprintf(f, ",%d,%d,%d,%s,%s,%s", r->measured.nrhs, s->count, s->iterations,
-          r->state == CLI_BENCH_OK && bench_noisy(r) ? "true" : "false",
-          bench_inconsistent(r) ? "true" : "false", r->measured.validated ? "true" : "false");
-  bench_profile_csv(f, r);
+          r->state == CLI_BENCH_OK && cli_bench_noisy(r) ? "true" : "false",
+          cli_bench_inconsistent(r) ? "true" : "false", r->measured.validated ? "true" : "false");
+  cli_bench_profile_csv(f, r);
   fputc('\n', f);
 }
 
-int bench_csv(const cli_bench_run *b, const char *path) {
+int cli_bench_csv(const cli_bench_run *b, const char *path) {
   cli_buffer buffer;
-  int rc = buffer_open(&buffer);
+  int rc = cli_buffer_open(&buffer);
   if (rc) return rc;
   fputs("matrix,rows,cols,nnz,format,kernel,solver,precond,precision,device,place,kind,threads,"
         "status,seconds_per_iteration_median,seconds_per_iteration_low,"
@@ -84,8 +84,8 @@ int bench_csv(const cli_bench_run *b, const char *path) {
         "gflops,speedup,seconds_convert,seconds_upload,seconds_compile,pays_after,nrhs,samples,"
         "iterations_per_sample,noisy,inconsistent,validated",
         buffer.f);
-  fprintf(buffer.f, ",%s\n", bench_profile_columns);
+  fprintf(buffer.f, ",%s\n", cli_bench_profile_columns);
   for (int i = 0; i < b->row_count; i++)
     if (b->rows[i].state != CLI_BENCH_TODO) put_csv_row(buffer.f, b, &b->rows[i]);
-  return buffer_write(&buffer, path);
+  return cli_buffer_write(&buffer, path);
 }

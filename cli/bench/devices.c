@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bench_stream(const cli_options *o, cli_bench_place *p) {
+void cli_bench_stream(const cli_options *o, cli_bench_place *p) {
   double now;
   cli_busy(o, "measuring the memory rate of %s", p->place);
   if (!kcl_stream_measure(p->ctx, &now)) kcl_stream_get(p->ctx, &p->stream);
 }
 
-kcl_stream bench_newer(const kcl_stream *a, const kcl_stream *b) {
+kcl_stream cli_bench_newer(const kcl_stream *a, const kcl_stream *b) {
   return a->date > b->date || (a->date == b->date && a->rate >= b->rate) ? *a : *b;
 }
 
@@ -37,9 +37,9 @@ static int open_place(cli_bench_run *r, const char *device, int threads) {
     if (!strcmp(r->places[i].place, p.place) &&
         r->places[i].device.compute_units == p.device.compute_units)
       goto done;
-  bench_stream(r->o, &p);
-  CLI_TRY(bench_add_place(r, &p) < 0 ? cli_fail(KCL_MEMORY, "out of memory: the devices") : 0);
-  bench_say_place(r->o, &p);
+  cli_bench_stream(r->o, &p);
+  CLI_TRY(cli_bench_add_place(r, &p) < 0 ? cli_fail(KCL_MEMORY, "out of memory: the devices") : 0);
+  cli_bench_say_place(r->o, &p);
   p.ctx = NULL;
 done:
   kcl_destroy(&p.ctx);
@@ -69,20 +69,20 @@ static int open_bench_device(void *self, const char *word) {
   const char *named = p->device ? p->device : getenv("KRYLOCL_DEVICE");
   const char *threads = p->r->o->threads_list;
   bool native = !named || !*named || !strcmp(named, "cpu") || !strcmp(named, "auto");
-  return bench_each(threads && native ? threads : "max", open_threads, p);
+  return cli_bench_each(threads && native ? threads : "max", open_threads, p);
 }
 
-int bench_open_places(cli_bench_run *r) {
+int cli_bench_open_places(cli_bench_run *r) {
   kcl *ctx = NULL;
   kcl_device *list = NULL;
   opening p = {.r = r};
   int rc = 0, count = 0;
   r->threads = r->o->threads_list ? 1 : 0;
-  bench_each(r->o->threads_list, most_threads, &r->threads);
+  cli_bench_each(r->o->threads_list, most_threads, &r->threads);
   kcl_set_threads(r->threads);
   cli_busy(r->o, "opening the devices");
   if (!r->o->device || strcmp(r->o->device, "all"))
-    return bench_each(r->o->device ? r->o->device : "", open_bench_device, &p);
+    return cli_bench_each(r->o->device ? r->o->device : "", open_bench_device, &p);
   CLI_TRY(kcl_create(&ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
   CLI_TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
   for (int i = 0; i < count; i++) CLI_TRY(open_bench_device(&p, cli_device_place(&list[i]).s));

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bench_summarise(cli_bench_row *r) {
+void cli_bench_summarise(cli_bench_row *r) {
   const kcl_samples *i = &r->measured.iteration, *p = &r->measured.product;
   r->iteration = r->product = (kcl_summary){0};
   if (i->count) kcl_summarise(i->seconds, i->count, &r->iteration);
@@ -16,11 +16,11 @@ void bench_summarise(cli_bench_row *r) {
 
 static const char *const states[] = {"", "ok", "refused: ", "same as ", "failed: "};
 
-void bench_status(const cli_bench_row *r, char *text, size_t capacity) {
+void cli_bench_status(const cli_bench_row *r, char *text, size_t capacity) {
   snprintf(text, capacity, "%s%s", states[r->state], r->why);
 }
 
-void bench_read_status(const char *text, cli_bench_row *r) {
+void cli_bench_read_status(const char *text, cli_bench_row *r) {
   r->state = strcmp(text, "ok") ? CLI_BENCH_TODO : CLI_BENCH_OK;
   for (int i = CLI_BENCH_REFUSED; i <= CLI_BENCH_FAILED && r->state == CLI_BENCH_TODO; i++) {
     size_t n = strlen(states[i]);
@@ -30,49 +30,51 @@ void bench_read_status(const char *text, cli_bench_row *r) {
   }
 }
 
-bool bench_alone(const cli_bench_row *r) { return !strcmp(r->solver, "none"); }
+bool cli_bench_alone(const cli_bench_row *r) { return !strcmp(r->solver, "none"); }
 
-const kcl_summary *bench_time(const cli_bench_row *r) {
-  return bench_alone(r) ? &r->product : &r->iteration;
+const kcl_summary *cli_bench_time(const cli_bench_row *r) {
+  return cli_bench_alone(r) ? &r->product : &r->iteration;
 }
 
-const kcl_samples *bench_samples(const cli_bench_row *r) {
-  return bench_alone(r) ? &r->measured.product : &r->measured.iteration;
+const kcl_samples *cli_bench_samples(const cli_bench_row *r) {
+  return cli_bench_alone(r) ? &r->measured.product : &r->measured.iteration;
 }
 
-bool bench_noisy(const cli_bench_row *r) {
-  const kcl_summary *t = bench_time(r);
+bool cli_bench_noisy(const cli_bench_row *r) {
+  const kcl_summary *t = cli_bench_time(r);
   return t->high - t->low > CLI_BENCH_NOISE * t->median;
 }
 
-bool bench_inconsistent(const cli_bench_row *r) {
-  return r->state == CLI_BENCH_OK && !bench_alone(r) && r->iteration.count &&
+bool cli_bench_inconsistent(const cli_bench_row *r) {
+  return r->state == CLI_BENCH_OK && !cli_bench_alone(r) && r->iteration.count &&
          r->product.median > r->iteration.median;
 }
 
 /* ---------------------------------------------------------------- rates */
 
-double bench_per_rhs(const cli_bench_row *r) { return bench_time(r)->median / r->measured.nrhs; }
+double cli_bench_per_rhs(const cli_bench_row *r) {
+  return cli_bench_time(r)->median / r->measured.nrhs;
+}
 
-double bench_rate(const cli_bench_row *r) {
+double cli_bench_rate(const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;
-  return (bench_alone(r) ? m->bytes_product : m->bytes_iteration) / bench_time(r)->median;
+  return (cli_bench_alone(r) ? m->bytes_product : m->bytes_iteration) / cli_bench_time(r)->median;
 }
 
-double bench_fraction(const cli_bench_run *b, const cli_bench_row *r) {
+double cli_bench_fraction(const cli_bench_run *b, const cli_bench_row *r) {
   double stream = r->place < 0 ? 0 : b->places[r->place].stream.rate;
-  return stream > 0 ? bench_rate(r) / stream : 0;
+  return stream > 0 ? cli_bench_rate(r) / stream : 0;
 }
 
-double bench_mnnz(const cli_bench_run *b, const cli_bench_row *r) {
+double cli_bench_mnnz(const cli_bench_run *b, const cli_bench_row *r) {
   return r->measured.nrhs * (double)b->matrices[r->matrix].nnz / r->product.median * 1e-6;
 }
 
-double bench_gflops(const cli_bench_run *b, const cli_bench_row *r) {
-  return (kcl_type_complex(r->type) ? 8 : 2) * bench_mnnz(b, r) * 1e-3;
+double cli_bench_gflops(const cli_bench_run *b, const cli_bench_row *r) {
+  return (kcl_type_complex(r->type) ? 8 : 2) * cli_bench_mnnz(b, r) * 1e-3;
 }
 
-double bench_speedup(const cli_bench_run *b, const cli_bench_row *r) {
+double cli_bench_speedup(const cli_bench_run *b, const cli_bench_row *r) {
   for (int i = 0; i < b->row_count; i++) {
     const cli_bench_row *s = &b->rows[i];
     if (s->place < 0 && s->state == CLI_BENCH_OK && s->matrix == r->matrix && s->type == r->type &&
@@ -84,17 +86,17 @@ double bench_speedup(const cli_bench_run *b, const cli_bench_row *r) {
 
 /* ---------------------------------------------------------------- break-even */
 
-double bench_setup(const cli_bench_row *r) {
+double cli_bench_setup(const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;
   return m->seconds_convert + m->seconds_upload + m->seconds_compile;
 }
 
 /* Seconds of set-up without the first compilation: the next run finds its programs in the cache. */
 static double repeated_setup(const cli_bench_row *r) {
-  return bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
+  return cli_bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
 }
 
-bool bench_same_group(const cli_bench_row *a, const cli_bench_row *b) {
+bool cli_bench_same_group(const cli_bench_row *a, const cli_bench_row *b) {
   return a->matrix == b->matrix && a->place == b->place && a->precision == b->precision &&
          a->nrhs == b->nrhs && !strcmp(a->solver, b->solver) && !strcmp(a->precond, b->precond);
 }
@@ -109,17 +111,17 @@ static bool is_plain_csr(const cli_bench_row *r) {
 }
 
 /* The number N of iterations from which set-up and N iterations cost less than those of the fastest plain CSR. */
-cli_bench_break_even bench_pays(const cli_bench_run *b, const cli_bench_row *r) {
+cli_bench_break_even cli_bench_pays(const cli_bench_run *b, const cli_bench_row *r) {
   cli_bench_break_even e = {.after = INFINITY};
   for (int i = 0; i < b->row_count && r->place >= 0; i++) {
     const cli_bench_row *c = &b->rows[i];
-    if (!is_plain_csr(c) || !bench_same_group(c, r)) continue;
-    if (!e.against || bench_per_rhs(c) < bench_per_rhs(e.against)) e.against = c;
+    if (!is_plain_csr(c) || !cli_bench_same_group(c, r)) continue;
+    if (!e.against || cli_bench_per_rhs(c) < cli_bench_per_rhs(e.against)) e.against = c;
   }
   if (e.against == r) e.against = NULL;
   if (!e.against) return e;
   double more = repeated_setup(r) - repeated_setup(e.against),
-         gain = (bench_per_rhs(e.against) - bench_per_rhs(r)) * r->nrhs;
+         gain = (cli_bench_per_rhs(e.against) - cli_bench_per_rhs(r)) * r->nrhs;
   if (gain > 0)
     e.after = more > 0 ? ceil(more / gain) : 0;
   else if (more < 0)
@@ -129,13 +131,13 @@ cli_bench_break_even bench_pays(const cli_bench_run *b, const cli_bench_row *r) 
 
 /* ---------------------------------------------------------------- order */
 
-cli_bench_row *bench_fastest(const cli_bench_run *b, int matrix, int place, bool alone) {
+cli_bench_row *cli_bench_fastest(const cli_bench_run *b, int matrix, int place, bool alone) {
   cli_bench_row *best = NULL;
   for (int i = 0; i < b->row_count; i++) {
     cli_bench_row *r = &b->rows[i];
     if (r->state != CLI_BENCH_OK || r->matrix != matrix || r->place < 0) continue;
-    if (bench_alone(r) != alone || (place >= 0 && r->place != place)) continue;
-    if (!best || bench_per_rhs(r) < bench_per_rhs(best)) best = r;
+    if (cli_bench_alone(r) != alone || (place >= 0 && r->place != place)) continue;
+    if (!best || cli_bench_per_rhs(r) < cli_bench_per_rhs(best)) best = r;
   }
   return best;
 }
@@ -150,18 +152,18 @@ static int compare_row_times(const void *a, const void *b) {
   const int i = *(const int *)a, j = *(const int *)b;
   const cli_bench_row *x = &sorting.b->rows[i], *y = &sorting.b->rows[j];
   bool last = !sorting.alone && x->place < 0, other_last = !sorting.alone && y->place < 0;
-  double s = bench_per_rhs(x), t = bench_per_rhs(y);
+  double s = cli_bench_per_rhs(x), t = cli_bench_per_rhs(y);
   if (last != other_last) return last - other_last;
   return s < t ? -1 : s > t ? 1 : i - j;
 }
 
-int *bench_sorted(const cli_bench_run *b, int matrix, bool alone, int *count) {
+int *cli_bench_sorted(const cli_bench_run *b, int matrix, bool alone, int *count) {
   int *list = malloc(((size_t)b->row_count + 1) * sizeof *list);
   *count = 0;
   for (int i = 0; list && i < b->row_count; i++) {
     const cli_bench_row *r = &b->rows[i];
     if (r->state == CLI_BENCH_OK && r->matrix == matrix &&
-        (bench_alone(r) == alone || r->place < 0))
+        (cli_bench_alone(r) == alone || r->place < 0))
       list[(*count)++] = i;
   }
   sorting.b = b, sorting.alone = alone;

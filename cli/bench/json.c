@@ -17,7 +17,7 @@
 
 extern const char cli_commit[]; /* BUILD/commit.c */
 
-void bench_date(char *text, size_t capacity) {
+void cli_bench_date(char *text, size_t capacity) {
   time_t now = time(NULL);
   struct tm utc;
   strftime(text, capacity, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
@@ -38,94 +38,94 @@ static void add_sample_times(cJSON *o, const char *key, const kcl_samples *s,
                              const kcl_summary *m) {
   if (!s->count) return;
   cJSON *t = cJSON_AddObjectToObject(o, key);
-  json_number(t, "median", m->median);
-  json_number(t, "low", m->confidence > 0 ? m->low : NAN); /* one sample has no interval */
-  json_number(t, "high", m->confidence > 0 ? m->high : NAN);
-  json_number(t, "confidence", m->confidence);
-  json_number(t, "min", m->min);
-  json_number(t, "max", m->max);
-  json_count(t, "iterations_per_sample", s->iterations);
-  if (s->threads) json_count(t, "threads", s->threads);
+  cli_json_number(t, "median", m->median);
+  cli_json_number(t, "low", m->confidence > 0 ? m->low : NAN); /* one sample has no interval */
+  cli_json_number(t, "high", m->confidence > 0 ? m->high : NAN);
+  cli_json_number(t, "confidence", m->confidence);
+  cli_json_number(t, "min", m->min);
+  cli_json_number(t, "max", m->max);
+  cli_json_count(t, "iterations_per_sample", s->iterations);
+  if (s->threads) cli_json_count(t, "threads", s->threads);
   add_numbers(t, "samples", s->seconds, s->count);
   if (s->replaced_count) add_numbers(t, "replaced_samples", s->replaced, s->replaced_count);
 }
 
 static void add_setup_times(cJSON *o, const kcl_bench_row *m) {
   cJSON *s = cJSON_AddObjectToObject(o, "seconds_setup");
-  json_number(s, "convert", m->seconds_convert);
-  json_number(s, "upload", m->seconds_upload);
-  json_number(s, "compile", m->seconds_compile);
-  json_number(s, "total", m->seconds_convert + m->seconds_upload + m->seconds_compile);
-  json_count(o, "programs_compiled", m->compiled);
+  cli_json_number(s, "convert", m->seconds_convert);
+  cli_json_number(s, "upload", m->seconds_upload);
+  cli_json_number(s, "compile", m->seconds_compile);
+  cli_json_number(s, "total", m->seconds_convert + m->seconds_upload + m->seconds_compile);
+  cli_json_count(o, "programs_compiled", m->compiled);
 }
 
 static void break_even(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
-  cli_bench_break_even e = bench_pays(b, r);
+  cli_bench_break_even e = cli_bench_pays(b, r);
   if (!e.against) return;
   cJSON *p = cJSON_AddObjectToObject(o, "break_even");
-  json_text(p, "against", e.against->format);
-  json_number(p, "after", e.after);
-  if (e.until > 0) json_number(p, "until", e.until);
+  cli_json_text(p, "against", e.against->format);
+  cli_json_number(p, "after", e.after);
+  if (e.until > 0) cli_json_number(p, "until", e.until);
 }
 
 static void add_rates(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
-  json_number(o, "gbytes_per_second", bench_rate(r) * 1e-9);
-  if (bench_fraction(b, r) > 0) {
-    json_number(o, "stream_gbytes_per_second", b->places[r->place].stream.rate * 1e-9);
-    json_number(o, "stream_fraction", bench_fraction(b, r));
-    json_bool(o, "in_cache", bench_fraction(b, r) > 1);
+  cli_json_number(o, "gbytes_per_second", cli_bench_rate(r) * 1e-9);
+  if (cli_bench_fraction(b, r) > 0) {
+    cli_json_number(o, "stream_gbytes_per_second", b->places[r->place].stream.rate * 1e-9);
+    cli_json_number(o, "stream_fraction", cli_bench_fraction(b, r));
+    cli_json_bool(o, "in_cache", cli_bench_fraction(b, r) > 1);
   }
-  json_number(o, "mnnz_per_second", bench_mnnz(b, r));
-  json_number(o, "gflops", bench_gflops(b, r));
-  if (bench_speedup(b, r) > 0) json_number(o, "speedup", bench_speedup(b, r));
+  cli_json_number(o, "mnnz_per_second", cli_bench_mnnz(b, r));
+  cli_json_number(o, "gflops", cli_bench_gflops(b, r));
+  if (cli_bench_speedup(b, r) > 0) cli_json_number(o, "speedup", cli_bench_speedup(b, r));
 }
 
 static void add_measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;
-  json_number(o, "bytes_stored", m->bytes_stored);
-  json_bool(o, "validated", m->validated);
+  cli_json_number(o, "bytes_stored", m->bytes_stored);
+  cli_json_bool(o, "validated", m->validated);
   if (r->state != CLI_BENCH_OK) return;
-  json_number(o, "bytes_per_product", m->bytes_product);
-  if (!bench_alone(r)) json_number(o, "bytes_per_iteration", m->bytes_iteration);
+  cli_json_number(o, "bytes_per_product", m->bytes_product);
+  if (!cli_bench_alone(r)) cli_json_number(o, "bytes_per_iteration", m->bytes_iteration);
   add_sample_times(o, "seconds_per_iteration", &m->iteration, &r->iteration);
   add_sample_times(o, "seconds_per_product", &m->product, &r->product);
-  json_bool(o, "noisy", bench_noisy(r));
-  if (!bench_alone(r)) json_bool(o, "inconsistent", bench_inconsistent(r));
-  json_text(o, "date", r->date);
-  json_number(o, "load", r->load);
-  if (m->nrhs > 1 || r->nrhs > 1) json_number(o, "seconds_per_rhs", bench_per_rhs(r));
+  cli_json_bool(o, "noisy", cli_bench_noisy(r));
+  if (!cli_bench_alone(r)) cli_json_bool(o, "inconsistent", cli_bench_inconsistent(r));
+  cli_json_text(o, "date", r->date);
+  cli_json_number(o, "load", r->load);
+  if (m->nrhs > 1 || r->nrhs > 1) cli_json_number(o, "seconds_per_rhs", cli_bench_per_rhs(r));
   add_setup_times(o, m);
   add_rates(o, b, r);
   break_even(o, b, r);
-  bench_mixed_json(o, r);
-  bench_profile_json(o, r);
+  cli_bench_mixed_json(o, r);
+  cli_bench_profile_json(o, r);
 }
 
 static cJSON *bench_row_json(const cli_bench_run *b, const cli_bench_row *r) {
   const cli_bench_matrix *A = &b->matrices[r->matrix];
   char letter[2] = {kcl_type_letter(r->type), 0}, asked[2] = {r->precision, 0}, status[640];
   cJSON *o = cJSON_CreateObject();
-  json_text(o, "matrix", A->name);
-  json_count(o, "rows", A->rows);
-  json_count(o, "cols", A->cols);
-  json_count(o, "nnz", A->nnz);
+  cli_json_text(o, "matrix", A->name);
+  cli_json_count(o, "rows", A->rows);
+  cli_json_count(o, "cols", A->cols);
+  cli_json_count(o, "nnz", A->nnz);
   if (r->place >= 0) {
     const cli_bench_place *p = &b->places[r->place];
-    json_device(o, &p->device);
-    json_count(o, "threads", p->device.platform < 0 ? p->device.compute_units : 0);
-    json_text(o, "layout", p->layout);
+    cli_json_device(o, &p->device);
+    cli_json_count(o, "threads", p->device.platform < 0 ? p->device.compute_units : 0);
+    cli_json_text(o, "layout", p->layout);
   }
-  json_text(o, "precision", letter);
-  json_text(o, "precision_asked", *asked ? asked : "auto");
-  json_text(o, "solver", r->method);
-  json_text(o, "solver_asked", r->solver);
-  json_text(o, "precond", r->precond);
-  json_text(o, "format", r->format);
-  json_text(o, "kernel", r->measured.kernel);
-  json_count(o, "nrhs_asked", r->nrhs);
-  json_count(o, "nrhs", r->measured.nrhs);
-  bench_status(r, status, sizeof status);
-  json_text(o, "status", status);
+  cli_json_text(o, "precision", letter);
+  cli_json_text(o, "precision_asked", *asked ? asked : "auto");
+  cli_json_text(o, "solver", r->method);
+  cli_json_text(o, "solver_asked", r->solver);
+  cli_json_text(o, "precond", r->precond);
+  cli_json_text(o, "format", r->format);
+  cli_json_text(o, "kernel", r->measured.kernel);
+  cli_json_count(o, "nrhs_asked", r->nrhs);
+  cli_json_count(o, "nrhs", r->measured.nrhs);
+  cli_bench_status(r, status, sizeof status);
+  cli_json_text(o, "status", status);
   add_measured(o, b, r);
   return o;
 }
@@ -134,42 +134,42 @@ static cJSON *bench_row_json(const cli_bench_run *b, const cli_bench_row *r) {
 
 static cJSON *bench_matrix_json(const cli_bench_matrix *A) {
   cJSON *o = cJSON_CreateObject();
-  json_text(o, "name", A->name);
-  json_text(o, "file", A->file);
-  json_count(o, "rows", A->rows);
-  json_count(o, "cols", A->cols);
-  json_count(o, "nnz", A->nnz);
-  json_count(o, "stored", A->stored);
-  json_text(o, "symmetry", A->symmetry);
-  json_text(o, "field", A->field);
-  json_text(o, "solver", A->solver);
+  cli_json_text(o, "name", A->name);
+  cli_json_text(o, "file", A->file);
+  cli_json_count(o, "rows", A->rows);
+  cli_json_count(o, "cols", A->cols);
+  cli_json_count(o, "nnz", A->nnz);
+  cli_json_count(o, "stored", A->stored);
+  cli_json_text(o, "symmetry", A->symmetry);
+  cli_json_text(o, "field", A->field);
+  cli_json_text(o, "solver", A->solver);
   cJSON *l = cJSON_AddObjectToObject(o, "row_length");
-  json_count(l, "min", A->row_min);
-  json_count(l, "max", A->row_max);
-  json_number(l, "mean", A->row_mean);
-  json_number(l, "deviation_percent", A->row_deviation);
-  json_count(o, "bandwidth", A->bandwidth);
-  json_count(o, "diagonals", A->diagonals);
-  json_number(o, "seconds_read", A->seconds_read);
-  bench_picture_json(o, l, A);
+  cli_json_count(l, "min", A->row_min);
+  cli_json_count(l, "max", A->row_max);
+  cli_json_number(l, "mean", A->row_mean);
+  cli_json_number(l, "deviation_percent", A->row_deviation);
+  cli_json_count(o, "bandwidth", A->bandwidth);
+  cli_json_count(o, "diagonals", A->diagonals);
+  cli_json_number(o, "seconds_read", A->seconds_read);
+  cli_bench_picture_json(o, l, A);
   return o;
 }
 
 static cJSON *place_json(const cli_bench_place *p) {
   const kcl_device *d = &p->device;
   cJSON *o = cJSON_CreateObject();
-  json_text(o, "place", p->place);
-  json_text(o, "layout", p->layout);
-  json_text(o, "name", d->name);
-  json_text(o, "kind", d->kind);
-  json_text(o, "platform", d->platform_name);
-  json_text(o, "driver", d->driver);
-  json_text(o, "version", d->version);
-  json_count(o, "threads", d->platform < 0 ? d->compute_units : 0);
-  json_count(o, "compute_units", d->compute_units);
-  json_count(o, "memory_bytes", (int64_t)d->memory);
-  json_number(o, "stream_bytes_per_second", p->stream.rate > 0 ? p->stream.rate : NAN);
-  json_stream(o, &p->stream);
+  cli_json_text(o, "place", p->place);
+  cli_json_text(o, "layout", p->layout);
+  cli_json_text(o, "name", d->name);
+  cli_json_text(o, "kind", d->kind);
+  cli_json_text(o, "platform", d->platform_name);
+  cli_json_text(o, "driver", d->driver);
+  cli_json_text(o, "version", d->version);
+  cli_json_count(o, "threads", d->platform < 0 ? d->compute_units : 0);
+  cli_json_count(o, "compute_units", d->compute_units);
+  cli_json_count(o, "memory_bytes", (int64_t)d->memory);
+  cli_json_number(o, "stream_bytes_per_second", p->stream.rate > 0 ? p->stream.rate : NAN);
+  cli_json_stream(o, &p->stream);
   return o;
 }
 
@@ -177,12 +177,12 @@ static void add_host(cJSON *all, const cli_bench_run *b) {
   struct utsname u;
   cJSON *o = cJSON_AddObjectToObject(all, "host");
   double load = 0;
-  if (uname(&u) == 0) json_text(o, "system", u.sysname), json_text(o, "release", u.release);
-  if (uname(&u) == 0) json_text(o, "machine", u.machine);
-  json_count(o, "processors", sysconf(_SC_NPROCESSORS_ONLN));
-  json_number(o, "load_begin", b->load);
-  if (getloadavg(&load, 1) == 1) json_number(o, "load_end", load);
-  json_text(o, "clock", b->clock);
+  if (uname(&u) == 0) cli_json_text(o, "system", u.sysname), cli_json_text(o, "release", u.release);
+  if (uname(&u) == 0) cli_json_text(o, "machine", u.machine);
+  cli_json_count(o, "processors", sysconf(_SC_NPROCESSORS_ONLN));
+  cli_json_number(o, "load_begin", b->load);
+  if (getloadavg(&load, 1) == 1) cli_json_number(o, "load_end", load);
+  cli_json_text(o, "clock", b->clock);
 }
 
 /* Adds the options that --resume needs. */
@@ -197,16 +197,16 @@ static void add_arguments(cJSON *all, const cli_bench_run *b) {
               {"layout", o->layout}};
   for (int i = 0; i < o->count; i++) cJSON_AddItemToArray(files, cJSON_CreateString(o->files[i]));
   for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-    if (text[i].value) json_text(a, text[i].name, text[i].value);
-  json_count(a, "iterations", o->iterations);
-  json_count(a, "samples", o->samples);
-  json_count(a, "rounds", o->rounds);
-  json_number(a, "time-limit", o->time_limit);
-  json_count(a, "nrhs", o->nrhs);
-  json_count(a, "restart", o->restart);
-  json_bool(a, "mixed", o->mixed);
-  json_bool(a, "force", o->force);
-  json_bool(a, "profile", o->profile);
+    if (text[i].value) cli_json_text(a, text[i].name, text[i].value);
+  cli_json_count(a, "iterations", o->iterations);
+  cli_json_count(a, "samples", o->samples);
+  cli_json_count(a, "rounds", o->rounds);
+  cli_json_number(a, "time-limit", o->time_limit);
+  cli_json_count(a, "nrhs", o->nrhs);
+  cli_json_count(a, "restart", o->restart);
+  cli_json_bool(a, "mixed", o->mixed);
+  cli_json_bool(a, "force", o->force);
+  cli_json_bool(a, "profile", o->profile);
 }
 
 static bool is_complete(const cli_bench_run *b) {
@@ -218,16 +218,16 @@ static bool is_complete(const cli_bench_run *b) {
 static cJSON *make_document(const cli_bench_run *b) {
   cJSON *all = cJSON_CreateObject(), *list;
   if (!all) return NULL;
-  json_count(all, "schema", CLI_BENCH_SCHEMA);
-  json_text(all, "program", "krylocl bench");
-  json_text(all, "version", kcl_version());
+  cli_json_count(all, "schema", CLI_BENCH_SCHEMA);
+  cli_json_text(all, "program", "krylocl bench");
+  cli_json_text(all, "version", kcl_version());
   if (*cli_commit)
-    json_text(all, "commit", cli_commit);
+    cli_json_text(all, "commit", cli_commit);
   else
     cJSON_AddNullToObject(all, "commit");
-  json_text(all, "date", b->date);
-  json_number(all, "seconds", cli_now() - b->begin);
-  json_bool(all, "complete", is_complete(b));
+  cli_json_text(all, "date", b->date);
+  cli_json_number(all, "seconds", cli_now() - b->begin);
+  cli_json_bool(all, "complete", is_complete(b));
   add_host(all, b);
   add_arguments(all, b);
   list = cJSON_AddArrayToObject(all, "devices");
@@ -253,17 +253,18 @@ static int write_bench_page(const cli_bench_run *b, const cJSON *all, cli_bench_
   return rc;
 }
 
-int bench_results(const cli_bench_run *b, cli_bench_page *report) {
+int cli_bench_results(const cli_bench_run *b, cli_bench_page *report) {
   cJSON *all = make_document(b);
   if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
-  int rc = json_write(b->o->json, all), failed = b->o->page ? write_bench_page(b, all, report) : 0;
+  int rc = cli_json_write(b->o->json, all),
+      failed = b->o->page ? write_bench_page(b, all, report) : 0;
   cJSON_Delete(all);
   return rc ? rc : failed;
 }
 
-int bench_json(const cli_bench_run *b, const char *path) {
+int cli_bench_json(const cli_bench_run *b, const char *path) {
   cJSON *all = make_document(b);
-  int rc = all ? json_write(path, all) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  int rc = all ? cli_json_write(path, all) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   cJSON_Delete(all);
   return rc;
 }

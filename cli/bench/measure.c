@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- matrices */
 
-void bench_unload(cli_bench_loaded *m) { kcl_csr_free(&m->A), kcl_csr_free(&m->complex_A); }
+void cli_bench_unload(cli_bench_loaded *m) { kcl_csr_free(&m->A), kcl_csr_free(&m->complex_A); }
 
 static void describe_bench_matrix(const cli_bench_loaded *m, double seconds,
                                   cli_bench_matrix *out) {
@@ -34,7 +34,7 @@ static void describe_bench_matrix(const cli_bench_loaded *m, double seconds,
   snprintf(out->solver, sizeof out->solver, "%s", kcl_auto_solver(s));
 }
 
-int bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_bench_loaded *m) {
+int cli_bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_bench_loaded *m) {
   double begin = cli_now();
   int rc = 0;
   CLI_TRY(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
@@ -42,12 +42,12 @@ int bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_ben
   cli_busy(o, "counting");
   CLI_TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));
   describe_bench_matrix(m, seconds, matrix);
-  rc = bench_picture(m->A, matrix);
+  rc = cli_bench_picture(m->A, matrix);
 done:
   return rc;
 }
 
-int bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out) {
+int cli_bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out) {
   int rc = 0;
   *out = m->A;
   if (!kcl_type_complex(type) || kcl_type_complex(m->A->type)) return 0;
@@ -73,7 +73,7 @@ static const cli_bench_row *find_same_loop(const cli_bench_run *b, const cli_ben
   for (int i = 0; i < b->row_count && &b->rows[i] != r; i++) {
     const cli_bench_row *s = &b->rows[i];
     kcl_cost other;
-    if (!bench_same_group(s, r) || s->state != CLI_BENCH_OK) continue;
+    if (!cli_bench_same_group(s, r) || s->state != CLI_BENCH_OK) continue;
     if (kcl_format_cost(b->places[r->place].ctx, stats, r->type, s->format, &other)) continue;
     if (!strcmp(other.same_as ? other.same_as : s->format, mine)) return s;
   }
@@ -108,7 +108,7 @@ static int profile_row(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A) {
   const kcl_options asked = asked_for(b, r);
   if (!b->o->profile || r->place < 0 || !r->measured.validated || r->rounds || cli_interrupted())
     return 0;
-  return bench_profile(b, r, A, &asked);
+  return cli_bench_profile(b, r, A, &asked);
 }
 
 static int measure_row(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const kcl_csr *A) {
@@ -120,8 +120,8 @@ static int measure_row(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const
                                .stop = stop_on_interrupt};
   const kcl_options asked = asked_for(b, r);
   if (r->place < 0) return kcl_bench_sequential(ctx, A, r->type, &plan, &r->measured);
-  return (bench_alone(r) ? kcl_bench_product : kcl_bench_method)(ctx, A, &asked, &plan,
-                                                                 &r->measured);
+  return (cli_bench_alone(r) ? kcl_bench_product : kcl_bench_method)(ctx, A, &asked, &plan,
+                                                                     &r->measured);
 }
 
 static kcl_type row_type(const cli_bench_row *r, const kcl_csr *A) {
@@ -132,7 +132,7 @@ static kcl_type row_type(const cli_bench_row *r, const kcl_csr *A) {
 /* Measures a row with the threads of its device. */
 static int measure_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   const kcl_csr *A;
-  int rc = bench_matrix_for(ctx, m, r->type, &A);
+  int rc = cli_bench_matrix_for(ctx, m, r->type, &A);
   const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
   if (native && native->platform < 0) kcl_set_threads(native->compute_units);
   if (!rc) rc = measure_row(b, r, ctx, A);
@@ -141,7 +141,7 @@ static int measure_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench
   return rc;
 }
 
-int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   double load = 0;
   r->type = row_type(r, m->A);
   if (r->place >= 0) ctx = b->places[r->place].ctx;
@@ -151,12 +151,12 @@ int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m)
     return r->state == CLI_BENCH_REFUSED ? KCL_MEMORY : 0;
   int rc = measure_again(b, r, ctx, m);
   if (cli_interrupted()) { /* the row is incomplete */
-    bench_profile_free(r);
+    cli_bench_profile_free(r);
     kcl_bench_free(&r->measured);
     return 0;
   }
   if (getloadavg(&load, 1) == 1) r->load = load;
-  bench_date(r->date, sizeof r->date);
+  cli_bench_date(r->date, sizeof r->date);
   if (rc) {
     decide_row(r, rc == KCL_MEMORY ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx));
     return rc;
@@ -165,7 +165,7 @@ int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m)
              r->measured.validated
                  ? ""
                  : "the product differs from the reference by more than rounding explains");
-  bench_summarise(r), r->rounds = 1;
+  cli_bench_summarise(r), r->rounds = 1;
   return r->state == CLI_BENCH_OK ? 0 : CLI_CHECK_FAILED;
 }
 
@@ -184,7 +184,7 @@ static void join_samples(kcl_samples *s, const kcl_samples *more) {
   append_samples(&s->replaced, &s->replaced_count, more->replaced, more->replaced_count);
 }
 
-void bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+void cli_bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   cli_bench_row more = *r;
   more.measured = (kcl_bench_row){0}, more.state = CLI_BENCH_TODO;
   if (r->place >= 0) ctx = b->places[r->place].ctx;
@@ -192,7 +192,7 @@ void bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded 
   if (!rc && !cli_interrupted() && more.measured.validated) {
     join_samples(&r->measured.iteration, &more.measured.iteration);
     join_samples(&r->measured.product, &more.measured.product);
-    bench_summarise(r), r->rounds++;
+    cli_bench_summarise(r), r->rounds++;
   }
   kcl_bench_free(&more.measured);
 }

@@ -49,7 +49,7 @@ static int set_up_both(kcl *ctx, const cli_options *o, const kcl_csr *A, const c
   return rc;
 }
 
-int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r) {
+int cli_bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r) {
   int rc;
   kcl_solver *s[2] = {NULL, NULL};
   kcl_dense *b = NULL, *x = NULL;
@@ -72,7 +72,7 @@ done:
   return rc;
 }
 
-void bench_mixed_say(const cli_options *o, const cli_bench_row *r) {
+void cli_bench_mixed_say(const cli_options *o, const cli_bench_row *r) {
   static const char *const word[] = {"double", "mixed"};
   const cli_timed_solve *e = r->timed;
   cli_say(o, "to %.0e in %s, A x = A*1:\n  %-8s %11s %11s %11s %11s %11s %11s\n", tolerance,
@@ -90,15 +90,15 @@ void bench_mixed_say(const cli_options *o, const cli_bench_row *r) {
 }
 
 static void timed_json(cJSON *o, const cli_timed_solve *e) {
-  json_bool(o, "converged", e->converged);
-  json_count(o, "iterations", e->iterations);
-  json_count(o, "outer_iterations", e->corrections);
-  json_number(o, "true_relative_residual", e->residual);
-  json_number(o, "bytes_per_iteration", e->bytes_per_iteration);
-  json_number(o, "seconds_solve", e->seconds);
+  cli_json_bool(o, "converged", e->converged);
+  cli_json_count(o, "iterations", e->iterations);
+  cli_json_count(o, "outer_iterations", e->corrections);
+  cli_json_number(o, "true_relative_residual", e->residual);
+  cli_json_number(o, "bytes_per_iteration", e->bytes_per_iteration);
+  cli_json_number(o, "seconds_solve", e->seconds);
 }
 
-void bench_mixed_json(cJSON *row, const cli_bench_row *r) {
+void cli_bench_mixed_json(cJSON *row, const cli_bench_row *r) {
   if (!r->compared) return;
   timed_json(cJSON_AddObjectToObject(row, "in_double"), &r->timed[0]);
   timed_json(cJSON_AddObjectToObject(row, "in_mixed"), &r->timed[1]);
@@ -114,7 +114,7 @@ static void timed_read(const cJSON *o, cli_timed_solve *e) {
   if ((f = cJSON_GetObjectItem(o, "seconds_solve"))) e->seconds = f->valuedouble;
 }
 
-void bench_mixed_read(const cJSON *o, cli_bench_row *r) {
+void cli_bench_mixed_read(const cJSON *o, cli_bench_row *r) {
   const cJSON *wide = cJSON_GetObjectItem(o, "in_double"),
               *mixed = cJSON_GetObjectItem(o, "in_mixed");
   r->compared = wide && mixed;

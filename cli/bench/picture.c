@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int bench_picture(const kcl_csr *A, cli_bench_matrix *out) {
+int cli_bench_picture(const kcl_csr *A, cli_bench_matrix *out) {
   cli_raster r;
   int rc = cli_raster_count(A, CLI_BENCH_RASTER, &r);
   if (rc) return rc;
@@ -22,7 +22,7 @@ int bench_picture(const kcl_csr *A, cli_bench_matrix *out) {
   return 0;
 }
 
-void bench_picture_json(cJSON *o, cJSON *row_length, const cli_bench_matrix *A) {
+void cli_bench_picture_json(cJSON *o, cJSON *row_length, const cli_bench_matrix *A) {
   if (A->length_count) {
     cJSON *bins = cJSON_AddArrayToObject(row_length, "histogram");
     for (int i = 0; i < A->length_count; i++) {
@@ -33,7 +33,7 @@ void bench_picture_json(cJSON *o, cJSON *row_length, const cli_bench_matrix *A) 
   }
   if (!A->raster_x || !A->raster_y) return;
   cJSON *p = cJSON_AddObjectToObject(o, "picture");
-  json_count(p, "most", A->raster_max);
+  cli_json_count(p, "most", A->raster_max);
   cJSON *lines = cJSON_AddArrayToObject(p, "cells");
   for (int64_t y = 0; y < A->raster_y; y++) {
     char line[CLI_BENCH_RASTER + 1];
@@ -43,7 +43,7 @@ void bench_picture_json(cJSON *o, cJSON *row_length, const cli_bench_matrix *A) 
 }
 
 static int64_t read_picture_count(const cJSON *v) {
-  return cJSON_IsNumber(v) ? json_to_count(v->valuedouble, INT64_MAX) : 0;
+  return cJSON_IsNumber(v) ? cli_json_to_count(v->valuedouble, INT64_MAX) : 0;
 }
 static int64_t count_at(const cJSON *list, int i) {
   return read_picture_count(cJSON_GetArrayItem(list, i));
@@ -63,7 +63,7 @@ static void read_cells(const cJSON *lines, cli_bench_matrix *out) {
   out->raster_x = x, out->raster_y = y;
 }
 
-void bench_picture_read(const cJSON *o, cli_bench_matrix *out) {
+void cli_bench_picture_read(const cJSON *o, cli_bench_matrix *out) {
   const cJSON *p = cJSON_GetObjectItem(o, "picture"), *one,
               *bins = cJSON_GetObjectItem(cJSON_GetObjectItem(o, "row_length"), "histogram");
   out->raster_max = read_picture_count(cJSON_GetObjectItem(p, "most"));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int bench_each(const char *list, int (*each)(void *self, const char *word), void *self) {
+int cli_bench_each(const char *list, int (*each)(void *self, const char *word), void *self) {
   int rc = 0;
   for (const char *s = list; s && !rc; s = *s ? s + 1 : NULL) {
     char word[256];
@@ -28,7 +28,7 @@ static void *grow_plan_list(void *list, int count, size_t size) {
   return realloc(list, (count ? 2 * (size_t)count : 1) * size);
 }
 
-int bench_add_place(cli_bench_run *r, const cli_bench_place *p) {
+int cli_bench_add_place(cli_bench_run *r, const cli_bench_place *p) {
   void *more = grow_plan_list(r->places, r->place_count, sizeof *r->places);
   if (!more) return -1;
   r->places = more;
@@ -36,7 +36,7 @@ int bench_add_place(cli_bench_run *r, const cli_bench_place *p) {
   return r->place_count++;
 }
 
-int bench_add_matrix(cli_bench_run *r, const char *name, const char *file) {
+int cli_bench_add_matrix(cli_bench_run *r, const char *name, const char *file) {
   void *more = grow_plan_list(r->matrices, r->matrix_count, sizeof *r->matrices);
   if (!more) return -1;
   r->matrices = more;
@@ -47,7 +47,7 @@ int bench_add_matrix(cli_bench_run *r, const char *name, const char *file) {
   return r->matrix_count++;
 }
 
-cli_bench_row *bench_add_row(cli_bench_run *r, const cli_bench_row *row) {
+cli_bench_row *cli_bench_add_row(cli_bench_run *r, const cli_bench_row *row) {
   void *more = grow_plan_list(r->rows, r->row_count, sizeof *r->rows);
   if (!more) return NULL;
   r->rows = more;
@@ -62,7 +62,7 @@ static bool name_ends(const char *s, size_t n, const char *ending) {
   return n > m && !strncmp(s + n - m, ending, m);
 }
 
-void bench_short_name(const char *file, char *name, size_t capacity) {
+void cli_bench_short_name(const char *file, char *name, size_t capacity) {
   static const char *const endings[] = {".gz", ".mtx", ".rb", ".rua", ".rsa", ".rows", ".kcl"};
   const char *base = cli_base(file);
   size_t n = strlen(base);
@@ -74,12 +74,12 @@ void bench_short_name(const char *file, char *name, size_t capacity) {
 /* Index of an operand. Two files with the same short name get their paths as names. */
 static int matrix_of(cli_bench_run *r, const char *file) {
   char name[sizeof r->matrices->name];
-  bench_short_name(file, name, sizeof name);
+  cli_bench_short_name(file, name, sizeof name);
   for (int i = 0; i < r->matrix_count; i++) {
     if (!strcmp(r->matrices[i].file, file)) return i;
     if (!strcmp(r->matrices[i].name, name)) snprintf(name, sizeof name, "%s", file);
   }
-  return bench_add_matrix(r, name, file);
+  return cli_bench_add_matrix(r, name, file);
 }
 
 /* ---------------------------------------------------------------- from lists to rows */
@@ -91,7 +91,7 @@ typedef struct planning {
 } planning;
 
 static int add_planned_row(planning *p) {
-  p->memory = !bench_add_row(p->r, &p->row);
+  p->memory = !cli_bench_add_row(p->r, &p->row);
   return p->memory;
 }
 
@@ -104,7 +104,7 @@ static int add_format(void *self, const char *word) {
 static int add_formats(planning *p) {
   const char *list = p->r->o->formats;
   int rc = 0;
-  if (list && strcmp(list, "all")) return bench_each(list, add_format, p);
+  if (list && strcmp(list, "all")) return cli_bench_each(list, add_format, p);
   for (int i = 0; i < kcl_list_size(KCL_FORMATS) && !rc; i++)
     rc = add_format(p, kcl_list(KCL_FORMATS, i).name);
   return rc;
@@ -128,27 +128,27 @@ static int add_precision(void *self, const char *word) {
   snprintf(p->row.precond, sizeof p->row.precond, "%s", o->precond ? o->precond : "none");
   for (int i = 0; i < p->r->place_count && !rc; i++) {
     p->row.place = i;
-    rc = bench_each(o->solver ? o->solver : "auto", add_solver, p);
+    rc = cli_bench_each(o->solver ? o->solver : "auto", add_solver, p);
   }
   return rc;
 }
 
-int bench_plan(cli_bench_run *r) {
+int cli_bench_plan(cli_bench_run *r) {
   const cli_options *o = r->o;
   planning p = {.r = r};
   for (int i = 0; i < o->count; i++) {
     int last = r->matrix_count;
     p.row.matrix = matrix_of(r, o->files[i]);
     if (p.row.matrix >= 0 && p.row.matrix < last) continue; /* named twice */
-    if (p.row.matrix < 0 || bench_each(o->precision ? o->precision : "auto", add_precision, &p))
+    if (p.row.matrix < 0 || cli_bench_each(o->precision ? o->precision : "auto", add_precision, &p))
       return cli_fail(KCL_MEMORY, "out of memory: the rows");
   }
   return 0;
 }
 
-void bench_close(cli_bench_run *b) {
+void cli_bench_close(cli_bench_run *b) {
   for (int i = 0; i < b->row_count; i++)
-    kcl_bench_free(&b->rows[i].measured), bench_profile_free(&b->rows[i]);
+    kcl_bench_free(&b->rows[i].measured), cli_bench_profile_free(&b->rows[i]);
   for (int i = 0; i < b->place_count; i++)
     kcl_destroy(&b->places[i].ctx), kcl_destroy(&b->places[i].profiled);
   free(b->rows);

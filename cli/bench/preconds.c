@@ -134,46 +134,48 @@ static void say_precond_head(const comparing *c) {
 static int write_preconds_json(const comparing *c) {
   cJSON *o = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(o, "preconds");
   kcl_device d;
-  if (!kcl_device_current(c->ctx, &d)) json_device(o, &d);
+  if (!kcl_device_current(c->ctx, &d)) cli_json_device(o, &d);
   for (int i = 0; i < c->count; i++) {
     const row *r = &c->rows[i];
     cJSON *at = cJSON_CreateObject();
     cJSON_AddItemToArray(list, at);
-    json_text(at, "matrix", r->matrix), json_text(at, "precond", r->precond);
-    json_bool(at, "converged", r->solved);
-    if (!r->solved) json_text(at, "reason", r->why);
-    json_count(at, "iterations", r->iterations);
-    json_number(at, "seconds_setup", r->setup);
-    json_number(at, "seconds_refresh", r->refresh), json_number(at, "seconds_solve", r->solve);
-    json_number(at, "bytes", r->bytes);
-    if (r->solved && r->pays < INFINITY) json_number(at, "pays_after", r->pays);
+    cli_json_text(at, "matrix", r->matrix), cli_json_text(at, "precond", r->precond);
+    cli_json_bool(at, "converged", r->solved);
+    if (!r->solved) cli_json_text(at, "reason", r->why);
+    cli_json_count(at, "iterations", r->iterations);
+    cli_json_number(at, "seconds_setup", r->setup);
+    cli_json_number(at, "seconds_refresh", r->refresh),
+        cli_json_number(at, "seconds_solve", r->solve);
+    cli_json_number(at, "bytes", r->bytes);
+    if (r->solved && r->pays < INFINITY) cli_json_number(at, "pays_after", r->pays);
   }
-  int rc = json_write(c->o->json, o);
+  int rc = cli_json_write(c->o->json, o);
   cJSON_Delete(o);
   return rc;
 }
 
 static int write_csv(const comparing *c) {
   cli_buffer b;
-  int rc = buffer_open(&b);
+  int rc = cli_buffer_open(&b);
   if (rc) return rc;
   fputs("matrix,precond,converged,iterations,seconds_setup,seconds_refresh,seconds_solve,bytes,"
         "pays_after,reason\n",
         b.f);
   for (int i = 0; i < c->count; i++) {
     const row *r = &c->rows[i];
-    csv_text(b.f, r->matrix);
+    cli_csv_text(b.f, r->matrix);
     fputc(',', b.f);
-    csv_text(b.f, r->precond);
+    cli_csv_text(b.f, r->precond);
     fprintf(b.f, ",%s,%lld", r->solved ? "true" : "false", (long long)r->iterations);
-    csv_number(b.f, r->solved ? r->setup : NAN), csv_number(b.f, r->solved ? r->refresh : NAN);
-    csv_number(b.f, r->solved ? r->solve : NAN);
-    csv_number(b.f, r->solved ? r->bytes : NAN), csv_number(b.f, r->solved ? r->pays : NAN);
+    cli_csv_number(b.f, r->solved ? r->setup : NAN),
+        cli_csv_number(b.f, r->solved ? r->refresh : NAN);
+    cli_csv_number(b.f, r->solved ? r->solve : NAN);
+    cli_csv_number(b.f, r->solved ? r->bytes : NAN), cli_csv_number(b.f, r->solved ? r->pays : NAN);
     fputc(',', b.f);
-    csv_text(b.f, r->why);
+    cli_csv_text(b.f, r->why);
     fputc('\n', b.f);
   }
-  return buffer_write(&b, c->o->csv);
+  return cli_buffer_write(&b, c->o->csv);
 }
 
 /* ---------------------------------------------------------------- all of them */
@@ -217,13 +219,13 @@ static int compare_on(comparing *c, const char *file) {
   const char *list = c->o->preconds;
   int rc;
   c->first = c->count;
-  bench_short_name(file, c->matrix, sizeof c->matrix);
+  cli_bench_short_name(file, c->matrix, sizeof c->matrix);
   CLI_TRY(cli_problem_load(c->ctx, c->o, file, NULL, NULL, &c->p));
   CLI_TRY(choose_method(c));
   say_precond_head(c);
   CLI_TRY(add_precond_row(c, "none"));
   if (strcmp(list, "all")) {
-    rc = bench_each(list, add_precond_row, c);
+    rc = cli_bench_each(list, add_precond_row, c);
   } else {
     for (int i = 0; i < kcl_list_size(KCL_PRECONDS) && !rc; i++)
       rc = add_precond_row(c, kcl_list(KCL_PRECONDS, i).name);
@@ -234,11 +236,11 @@ done:
   return rc;
 }
 
-int bench_preconds(kcl *ctx, const cli_options *o) {
+int cli_bench_preconds(kcl *ctx, const cli_options *o) {
   comparing c = {.ctx = ctx, .o = o};
   kcl_device d;
   int rc, written = 0;
-  CLI_TRY(bench_each(o->preconds, check_name, NULL));
+  CLI_TRY(cli_bench_each(o->preconds, check_name, NULL));
   CLI_TRY(cli_device(ctx, o, &d));
   cli_say(o, "device      %s\n\n", d.name);
   for (int i = 0; i < o->count && !rc; i++) rc = compare_on(&c, o->files[i]);

@@ -28,21 +28,23 @@ static int open_profiled(cli_bench_place *p) {
   return rc;
 }
 
-int bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A, const kcl_options *asked) {
+int cli_bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A,
+                      const kcl_options *asked) {
   cli_bench_place *p = &b->places[r->place];
-  const kcl_samples *s = bench_samples(r);
+  const kcl_samples *s = cli_bench_samples(r);
   int rc = open_profiled(p);
   if (rc) return rc;
   kcl *ctx = p->profiled ? p->profiled : p->ctx;
   kcl_allow_padding(ctx, b->o->force);
   r->profile = calloc(1, sizeof *r->profile);
   if (!r->profile) return cli_fail(KCL_MEMORY, "out of memory: a profile");
-  rc = cli_lib(ctx, kcl_bench_profiled(ctx, A, asked, bench_alone(r), s->iterations, r->profile));
+  rc = cli_lib(ctx,
+               kcl_bench_profiled(ctx, A, asked, cli_bench_alone(r), s->iterations, r->profile));
   if (rc) free(r->profile), r->profile = NULL;
   return rc;
 }
 
-void bench_profile_free(cli_bench_row *r) {
+void cli_bench_profile_free(cli_bench_row *r) {
   kcl_bench_profile_free(r->profile);
   free(r->profile);
   r->profile = NULL;
@@ -51,7 +53,7 @@ void bench_profile_free(cli_bench_row *r) {
 /* ---------------------------------------------------------------- what it says */
 
 static double to_device(const kcl_bench_profile *p) {
-  return profile_moved(&p->setup, "write") + profile_moved(&p->write, "write");
+  return cli_profile_moved(&p->setup, "write") + cli_profile_moved(&p->write, "write");
 }
 
 static double command_seconds(const kcl_profile *p, const char *kind) {
@@ -68,13 +70,13 @@ static double seconds_of_writes(const kcl_bench_profile *p) {
 static void say_events(const cli_options *o, const kcl_bench_profile *p) {
   cli_say(o, "            %s on the device, %s of it between commands, start-up %s\n",
           cli_seconds(p->run.seconds).s, cli_seconds(p->run.gaps).s, cli_seconds(p->start_up).s);
-  profile_say_commands(o, &p->run);
+  cli_profile_say_commands(o, &p->run);
   cli_say(o, "            to the device %s in %s, at least %s: matrix %s, vectors %s\n",
           cli_bytes(to_device(p)).s, cli_seconds(seconds_of_writes(p)).s,
           cli_bytes(p->bytes_stored + p->bytes_in).s, cli_bytes(p->bytes_stored).s,
           cli_bytes(p->bytes_in).s);
   cli_say(o, "            back %s in %s, at least %s\n",
-          cli_bytes(profile_moved(&p->read, "read")).s,
+          cli_bytes(cli_profile_moved(&p->read, "read")).s,
           cli_seconds(command_seconds(&p->read, "read")).s, cli_bytes(p->bytes_out).s);
 }
 
@@ -101,13 +103,13 @@ static void say_counters(const cli_options *o, const kcl_bench_profile *p) {
 static void say_row_profile(const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_profile *p = r->profile;
   cli_say(b->o, "profile     %s on %s in %c, %s: %s of %s\n", r->format, b->places[r->place].place,
-          kcl_type_letter(r->type), bench_alone(r) ? "product" : r->method,
+          kcl_type_letter(r->type), cli_bench_alone(r) ? "product" : r->method,
           cli_count(p->iterations).s, cli_seconds(p->seconds).s);
   if (p->run.count) say_events(b->o, p);
   say_counters(b->o, p);
 }
 
-void bench_profiles_say(const cli_bench_run *b, int matrix) {
+void cli_bench_profiles_say(const cli_bench_run *b, int matrix) {
   if (b->o->quiet) return;
   for (int i = 0; i < b->row_count; i++)
     if (b->rows[i].matrix == matrix && b->rows[i].profile) say_row_profile(b, &b->rows[i]);
@@ -120,35 +122,35 @@ static double known_or_nan(double v) { return v < 0 ? NAN : v; }
 static void counters_json(cJSON *o, const kcl_counters *c) {
   if (c->cycles < 0 && c->instructions < 0 && c->cache_misses < 0 && c->memory_bytes < 0) return;
   cJSON *k = cJSON_AddObjectToObject(o, "counters");
-  json_number(k, "cycles", known_or_nan(c->cycles));
-  json_number(k, "instructions", known_or_nan(c->instructions));
-  json_number(k, "cache_misses", known_or_nan(c->cache_misses));
-  json_number(k, "memory_bytes", known_or_nan(c->memory_bytes));
-  json_bool(k, "memory_from_misses", c->memory_from_misses);
+  cli_json_number(k, "cycles", known_or_nan(c->cycles));
+  cli_json_number(k, "instructions", known_or_nan(c->instructions));
+  cli_json_number(k, "cache_misses", known_or_nan(c->cache_misses));
+  cli_json_number(k, "memory_bytes", known_or_nan(c->memory_bytes));
+  cli_json_bool(k, "memory_from_misses", c->memory_from_misses);
 }
 
-void bench_profile_json(cJSON *row, const cli_bench_row *r) {
+void cli_bench_profile_json(cJSON *row, const cli_bench_row *r) {
   const kcl_bench_profile *p = r->profile;
   if (!p) return;
   cJSON *o = cJSON_AddObjectToObject(row, "profile");
-  json_count(o, "iterations", p->iterations);
-  json_number(o, "seconds", p->seconds);
+  cli_json_count(o, "iterations", p->iterations);
+  cli_json_number(o, "seconds", p->seconds);
   if (p->run.count) {
-    json_number(o, "start_up", p->start_up);
-    json_number(o, "bytes_to_device", to_device(p));
-    json_number(o, "bytes_to_device_least", p->bytes_stored + p->bytes_in);
-    json_number(o, "bytes_vectors", p->bytes_in);
-    json_number(o, "bytes_back", profile_moved(&p->read, "read"));
-    json_number(o, "bytes_back_least", p->bytes_out);
-    profile_part_json(o, "setup", &p->setup);
-    profile_part_json(o, "write", &p->write);
-    profile_part_json(o, "run", &p->run);
-    profile_part_json(o, "read", &p->read);
+    cli_json_number(o, "start_up", p->start_up);
+    cli_json_number(o, "bytes_to_device", to_device(p));
+    cli_json_number(o, "bytes_to_device_least", p->bytes_stored + p->bytes_in);
+    cli_json_number(o, "bytes_vectors", p->bytes_in);
+    cli_json_number(o, "bytes_back", cli_profile_moved(&p->read, "read"));
+    cli_json_number(o, "bytes_back_least", p->bytes_out);
+    cli_profile_part_json(o, "setup", &p->setup);
+    cli_profile_part_json(o, "write", &p->write);
+    cli_profile_part_json(o, "run", &p->run);
+    cli_profile_part_json(o, "read", &p->read);
   }
   counters_json(o, &p->counters);
 }
 
-const char bench_profile_columns[] =
+const char cli_bench_profile_columns[] =
     "profile_iterations,profile_seconds,start_up_seconds,device_seconds,gap_seconds,write_seconds,"
     "read_seconds,bytes_to_device,bytes_to_device_least,bytes_back,bytes_back_least,cycles,"
     "instructions,cache_misses,memory_bytes,kernels";
@@ -160,10 +162,10 @@ static void kernels_csv(FILE *f, const kcl_profile *p) {
     if (!strcmp(p->entry[i].kind, "kernel"))
       n += snprintf(text + n, sizeof text - (size_t)n, "%s%s %lld %.9g", n ? "; " : "",
                     p->entry[i].name, (long long)p->entry[i].count, p->entry[i].seconds);
-  fputc(',', f), csv_text(f, text);
+  fputc(',', f), cli_csv_text(f, text);
 }
 
-void bench_profile_csv(FILE *f, const cli_bench_row *r) {
+void cli_bench_profile_csv(FILE *f, const cli_bench_row *r) {
   static const kcl_bench_profile none = {.counters = {-1, -1, -1, -1, false}};
   const kcl_bench_profile *p = r->profile ? r->profile : &none;
   const kcl_counters *c = &p->counters;
@@ -174,13 +176,14 @@ void bench_profile_csv(FILE *f, const cli_bench_row *r) {
                            command_seconds(&p->read, "read"),
                            to_device(p),
                            p->bytes_stored + p->bytes_in,
-                           profile_moved(&p->read, "read"),
+                           cli_profile_moved(&p->read, "read"),
                            p->bytes_out},
                counters[] = {c->cycles, c->instructions, c->cache_misses, c->memory_bytes};
-  csv_number(f, r->profile ? p->iterations : NAN), csv_number(f, r->profile ? p->seconds : NAN);
+  cli_csv_number(f, r->profile ? p->iterations : NAN),
+      cli_csv_number(f, r->profile ? p->seconds : NAN);
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-    csv_number(f, p->run.count ? events[i] : NAN);
+    cli_csv_number(f, p->run.count ? events[i] : NAN);
   for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-    csv_number(f, known_or_nan(counters[i]));
+    cli_csv_number(f, known_or_nan(counters[i]));
   kernels_csv(f, &p->run);
 }

@@ -14,7 +14,7 @@ static double number_or(const cJSON *o, const char *key, double otherwise) {
 }
 
 static int64_t profile_count(const cJSON *o, const char *key, int64_t most) {
-  return json_to_count(number_or(o, key, 0), most);
+  return cli_json_to_count(number_or(o, key, 0), most);
 }
 
 static const char *profile_text(const cJSON *o, const char *key) {
@@ -53,7 +53,7 @@ static kcl_profile read_profile_part(const cJSON *o, const char *key) {
   return p;
 }
 
-void bench_profile_read(const cJSON *row, cli_bench_row *r) {
+void cli_bench_profile_read(const cJSON *row, cli_bench_row *r) {
   const cJSON *o = cJSON_GetObjectItem(row, "profile"), *c = cJSON_GetObjectItem(o, "counters");
   kcl_bench_profile *p = o ? calloc(1, sizeof *p) : NULL;
   if (!p) return;

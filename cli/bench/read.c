@@ -29,11 +29,11 @@ static double number_field(const cJSON *o, const char *key) {
 }
 
 static int64_t count_field(const cJSON *o, const char *key) {
-  return json_to_count(number_field(o, key), INT64_MAX);
+  return cli_json_to_count(number_field(o, key), INT64_MAX);
 }
 
 static int int_field(const cJSON *o, const char *key) {
-  return (int)json_to_count(number_field(o, key), INT_MAX);
+  return (int)cli_json_to_count(number_field(o, key), INT_MAX);
 }
 
 static bool true_field(const cJSON *o, const char *key) {
@@ -49,12 +49,12 @@ static kcl_type type_field(const cJSON *o) {
 
 /* ---------------------------------------------------------------- the file */
 
-int bench_resume_read(const char *path, cJSON **out) {
+int cli_bench_resume_read(const char *path, cJSON **out) {
   cli_buffer text;
   int rc = cli_contents(path, &text);
   if (rc) return rc;
   *out = cJSON_Parse(text.data);
-  buffer_free(&text);
+  cli_buffer_free(&text);
   if (number_field(*out, "schema") != CLI_BENCH_SCHEMA ||
       strcmp(text_field(*out, "program"), "krylocl bench"))
     return cli_fail(KCL_INPUT, "%s: no results of krylocl bench (JSON of schema %d)", path,
@@ -78,7 +78,7 @@ static int read_operands(const cJSON *list, cli_options *o) {
   return o->count ? 0 : cli_fail(KCL_INPUT, "%s names no matrices", o->resume);
 }
 
-int bench_resume_options(const cJSON *file, cli_options *o) {
+int cli_bench_resume_options(const cJSON *file, cli_options *o) {
   const cJSON *a = cJSON_GetObjectItem(file, "arguments");
   const struct {
     const char *name, **value;
@@ -164,14 +164,14 @@ static int read_device(cli_bench_run *r, const cJSON *d) {
   cli_bench_place p = read_place(d);
   if (!*p.place) return 0;
   int i = find_place(r, &p);
-  if (i < 0) i = bench_add_place(r, &p);
+  if (i < 0) i = cli_bench_add_place(r, &p);
   if (i < 0) return cli_fail(KCL_MEMORY, "out of memory: the devices");
   cli_bench_place *mine = &r->places[i];
   if (strcmp(mine->device.name, p.device.name) || strcmp(mine->device.driver, p.device.driver))
     return cli_fail(KCL_DEVICE, "%s was measured on %s %s, which is now %s %s: begin a new file",
                     p.place, p.device.name, p.device.driver, mine->device.name,
                     mine->device.driver);
-  mine->stream = bench_newer(&mine->stream, &p.stream);
+  mine->stream = cli_bench_newer(&mine->stream, &p.stream);
   return 0;
 }
 
@@ -184,7 +184,7 @@ static int find_matrix(const cli_bench_run *r, const char *name) {
 static int read_matrix_object(cli_bench_run *r, const cJSON *m) {
   int at = find_matrix(r, text_field(m, "name"));
   if (!*text_field(m, "name")) return 0;
-  if (at < 0) at = bench_add_matrix(r, text_field(m, "name"), text_field(m, "file"));
+  if (at < 0) at = cli_bench_add_matrix(r, text_field(m, "name"), text_field(m, "file"));
   if (at < 0) return cli_fail(KCL_MEMORY, "out of memory: the matrices");
   cli_bench_matrix *A = &r->matrices[at];
   const cJSON *l = cJSON_GetObjectItem(m, "row_length");
@@ -199,7 +199,7 @@ static int read_matrix_object(cli_bench_run *r, const cJSON *m) {
   COPY(A->symmetry, m, "symmetry");
   COPY(A->field, m, "field");
   COPY(A->solver, m, "solver");
-  bench_picture_read(m, A);
+  cli_bench_picture_read(m, A);
   return 0;
 }
 
@@ -246,7 +246,7 @@ static int row_place(const cli_bench_run *r, const cJSON *o) {
 
 static void free_row(cli_bench_row *r) {
   r->state = CLI_BENCH_TODO;
-  kcl_bench_free(&r->measured), bench_profile_free(r);
+  kcl_bench_free(&r->measured), cli_bench_profile_free(r);
 }
 
 static cli_bench_row read_row(cli_bench_run *r, const cJSON *o) {
@@ -259,15 +259,15 @@ static cli_bench_row read_row(cli_bench_run *r, const cJSON *o) {
   COPY(row.precond, o, "precond");
   COPY(row.format, o, "format");
   COPY(row.date, o, "date");
-  bench_read_status(text_field(o, "status"), &row);
+  cli_bench_read_status(text_field(o, "status"), &row);
   if (row.matrix < 0 || row.place < REFERENCE || (row.state == CLI_BENCH_FAILED && !r->shown))
     row.state = CLI_BENCH_TODO;
   if (row.state == CLI_BENCH_TODO) return row;
   read_measured(o, &row.measured);
-  bench_mixed_read(o, &row);
-  bench_profile_read(o, &row);
-  bench_summarise(&row);
-  bool whole = bench_time(&row)->count > 0 && row.measured.nrhs > 0;
+  cli_bench_mixed_read(o, &row);
+  cli_bench_profile_read(o, &row);
+  cli_bench_summarise(&row);
+  bool whole = cli_bench_time(&row)->count > 0 && row.measured.nrhs > 0;
   if (row.state == CLI_BENCH_OK && !whole) free_row(&row);
   return row;
 }
@@ -278,19 +278,19 @@ static int read_row_object(cli_bench_run *r, const cJSON *o) {
   if (row.state == CLI_BENCH_TODO) return 0;
   for (int i = 0; i < r->row_count; i++) {
     cli_bench_row *mine = &r->rows[i];
-    if (!bench_same_group(mine, &row) || strcmp(mine->format, row.format)) continue;
+    if (!cli_bench_same_group(mine, &row) || strcmp(mine->format, row.format)) continue;
     if (mine->state == CLI_BENCH_TODO)
       *mine = row;
     else
       free_row(&row);
     return 0;
   }
-  if (bench_add_row(r, &row)) return 0;
+  if (cli_bench_add_row(r, &row)) return 0;
   free_row(&row);
   return cli_fail(KCL_MEMORY, "out of memory: the rows");
 }
 
-int bench_resume_rows(const cJSON *file, cli_bench_run *r) {
+int cli_bench_resume_rows(const cJSON *file, cli_bench_run *r) {
   static const char *const lists[] = {"references", "rows"};
   const cJSON *one;
   int rc = 0;

@@ -51,7 +51,7 @@ static bool column_varies(const table *t, cli_bench_column c) {
   for (int i = 0; i < t->count; i++) {
     const cli_bench_row *r = &t->b->rows[t->rows[i]];
     if (r->place < 0) continue;
-    const char *text = bench_cell(t->b, r, c, &now);
+    const char *text = cli_bench_cell(t->b, r, c, &now);
     if (first && strcmp(kept.s, text)) return true;
     if (!first) snprintf(kept.s, sizeof kept.s, "%s", text), first = kept.s;
   }
@@ -72,7 +72,7 @@ static int widest_column(const table *t, cli_bench_column c) {
   int width = columns[c].least;
   for (int i = 0; i < t->count; i++) {
     cli_text buffer;
-    int n = (int)strlen(bench_cell(t->b, &t->b->rows[t->rows[i]], c, &buffer));
+    int n = (int)strlen(cli_bench_cell(t->b, &t->b->rows[t->rows[i]], c, &buffer));
     if (n > width) width = n;
   }
   return width;
@@ -101,7 +101,7 @@ static void say_cells(const table *t, const cli_bench_row *r, char mark) {
   int n = 0;
   for (cli_bench_column c = 0; c < CLI_BENCH_COLUMNS; c++) {
     if (!t->width[c]) continue;
-    const char *text = r ? bench_cell(t->b, r, c, &buffer) : columns[c].title;
+    const char *text = r ? cli_bench_cell(t->b, r, c, &buffer) : columns[c].title;
     n += snprintf(line + n, sizeof line - (size_t)n, columns[c].left ? "%s%-*s" : "%s%*s",
                   n                                      ? "  "
                   : c == CLI_BENCH_FORMAT && mark != ' ' ? "* "
@@ -123,7 +123,7 @@ static void say_name(const table *t) {
 /* Prints what all rows have in common. */
 static void say_common(const table *t) {
   const cli_options *o = t->b->o;
-  const cli_bench_row *r = bench_fastest(t->b, t->matrix, -1, t->alone);
+  const cli_bench_row *r = cli_bench_fastest(t->b, t->matrix, -1, t->alone);
   const cli_bench_place *p = &t->b->places[r->place];
   if (t->alone)
     cli_say(o, "products    y = A x alone");
@@ -157,10 +157,10 @@ static cli_text row_context(const table *t, const cli_bench_row *r) {
 static const char *row_remark(const table *t, const cli_bench_row *r, char text[700]) {
   char status[640];
   bool other = r->state != CLI_BENCH_OK && r->state != CLI_BENCH_TODO && r->matrix == t->matrix &&
-               r->place >= 0 && bench_alone(r) == t->alone;
+               r->place >= 0 && cli_bench_alone(r) == t->alone;
   text[0] = 0;
   if (!other) return text;
-  bench_status(r, status, sizeof status);
+  cli_bench_status(r, status, sizeof status);
   snprintf(text, 700, "%s: %s%s", row_context(t, r).s, status,
            r->state == CLI_BENCH_SAME ? " on this device" : "");
   return text;
@@ -199,9 +199,9 @@ static void say_legend(const table *t) {
   char text[700];
   for (int i = 0; i < t->count; i++) {
     const cli_bench_row *r = &t->b->rows[t->rows[i]];
-    cli_bench_break_even e = bench_pays(t->b, r);
+    cli_bench_break_even e = cli_bench_pays(t->b, r);
     if (e.against) against = e.against;
-    noisy |= bench_noisy(r), inconsistent |= bench_inconsistent(r);
+    noisy |= cli_bench_noisy(r), inconsistent |= cli_bench_inconsistent(r);
   }
   int n = snprintf(text, sizeof text, "* fastest");
   if (noisy)
@@ -226,8 +226,8 @@ static void say_legend(const table *t) {
 
 static void say_table(const cli_bench_run *b, int matrix, bool alone) {
   table t = {.b = b, .matrix = matrix, .alone = alone};
-  const cli_bench_row *best = bench_fastest(b, matrix, -1, alone);
-  t.rows = bench_sorted(b, matrix, alone, &t.count);
+  const cli_bench_row *best = cli_bench_fastest(b, matrix, -1, alone);
+  t.rows = cli_bench_sorted(b, matrix, alone, &t.count);
   if (best && t.rows) {
     lay_out_columns(&t);
     say_common(&t);
@@ -240,7 +240,7 @@ static void say_table(const cli_bench_run *b, int matrix, bool alone) {
   free(t.rows);
 }
 
-void bench_say_matrix(const cli_bench_run *b, int matrix) {
+void cli_bench_say_matrix(const cli_bench_run *b, int matrix) {
   if (b->o->quiet) return;
   say_name(&(table){.b = b, .matrix = matrix});
   say_table(b, matrix, false);
@@ -249,23 +249,23 @@ void bench_say_matrix(const cli_bench_run *b, int matrix) {
 
 /* ---------------------------------------------------------------- devices, rows, the end */
 
-void bench_say_place(const cli_options *o, const cli_bench_place *p) {
-  report_device(o, &p->device);
+void cli_bench_say_place(const cli_options *o, const cli_bench_place *p) {
+  cli_report_device(o, &p->device);
   if (p->stream.rate > 0) cli_say(o, "            stream rate %s\n", cli_stream(&p->stream).s);
 }
 
-void bench_say_row(const cli_bench_run *b, const cli_bench_row *r) {
+void cli_bench_say_row(const cli_bench_run *b, const cli_bench_row *r) {
   char status[640];
   const char *matrix = b->matrices[r->matrix].name;
   if (!cli_shows(b->o)) return;
-  bench_status(r, status, sizeof status);
+  cli_bench_status(r, status, sizeof status);
   cli_output_begin();
   cli_put(stderr, matrix, strlen(matrix));
   fprintf(stderr, ", %s, %c, %s, %s: ", r->place < 0 ? "cpu" : b->places[r->place].place,
-          kcl_type_letter(r->type), bench_alone(r) ? "product" : r->method, r->format);
+          kcl_type_letter(r->type), cli_bench_alone(r) ? "product" : r->method, r->format);
   if (r->state == CLI_BENCH_OK)
-    fprintf(stderr, "%s us (%s%s)\n", bench_us(bench_time(r)->median).s,
-            bench_time(r)->confidence < 0.95 ? "" : "+/- ", bench_spread(r).s);
+    fprintf(stderr, "%s us (%s%s)\n", cli_bench_us(cli_bench_time(r)->median).s,
+            cli_bench_time(r)->confidence < 0.95 ? "" : "+/- ", cli_bench_spread(r).s);
   else
     fprintf(stderr, "%s\n", status);
   cli_output_end();
@@ -273,20 +273,20 @@ void bench_say_row(const cli_bench_run *b, const cli_bench_row *r) {
 
 static void say_fastest(const cli_bench_run *b, const cli_bench_row *r) {
   cli_say(b->o, "%-22s  %-13s  %-6s  %-12s  %10s  %8s\n", b->matrices[r->matrix].name, r->format,
-          b->places[r->place].place, bench_alone(r) ? "product" : r->method,
-          bench_us(bench_per_rhs(r)).s, bench_factor(bench_speedup(b, r)).s);
+          b->places[r->place].place, cli_bench_alone(r) ? "product" : r->method,
+          cli_bench_us(cli_bench_per_rhs(r)).s, cli_bench_factor(cli_bench_speedup(b, r)).s);
 }
 
-void bench_say_end(const cli_bench_run *b) {
+void cli_bench_say_end(const cli_bench_run *b) {
   int measured = 0;
   for (int i = 0; i < b->matrix_count; i++)
-    measured += bench_fastest(b, i, -1, false) || bench_fastest(b, i, -1, true);
+    measured += cli_bench_fastest(b, i, -1, false) || cli_bench_fastest(b, i, -1, true);
   if (measured < 2) return;
   cli_say(b->o, "\n%-22s  %-13s  %-6s  %-12s  %10s  %8s\n", "fastest", "format", "device", "method",
           "us", "speed-up");
   for (int i = 0; i < b->matrix_count; i++)
     for (int alone = 0; alone < 2; alone++) {
-      const cli_bench_row *r = bench_fastest(b, i, -1, alone);
+      const cli_bench_row *r = cli_bench_fastest(b, i, -1, alone);
       if (r) say_fastest(b, r);
     }
 }

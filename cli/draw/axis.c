@@ -9,7 +9,7 @@
 
 static const double LARGEST = 1e300; /* so that ranges and ticks are finite */
 
-double axis_at(const cli_axis *a, double v) {
+double cli_axis_at(const cli_axis *a, double v) {
   double t = a->log ? log(v / a->lo) / log(a->hi / a->lo) : (v - a->lo) / (a->hi - a->lo);
   return a->from + t * (a->to - a->from);
 }
@@ -36,7 +36,7 @@ static double round_log(double v, bool up) {
   return unit * (m <= 5 + 1e-9 ? 5 : 10);
 }
 
-cli_axis axis_round(cli_axis a) {
+cli_axis cli_axis_round(cli_axis a) {
   a.lo = fmax(fmin(a.lo, LARGEST), -LARGEST), a.hi = fmax(fmin(a.hi, LARGEST), -LARGEST);
   if (!a.log) {
     if (!(a.hi > a.lo)) a.hi = a.lo + 1;
@@ -73,7 +73,7 @@ static int fine_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   return n;
 }
 
-int axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
+int cli_axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   int n = 0;
   for (; n < a->mark_count; n++) ticks[n] = a->marks[n];
   if (n) return n;
@@ -85,43 +85,43 @@ int axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   return n;
 }
 
-void axis_below(FILE *f, const cli_axis *a, double y, double top, cli_axis_label text,
-                const char *title) {
+void cli_axis_below(FILE *f, const cli_axis *a, double y, double top, cli_axis_label text,
+                    const char *title) {
   double ticks[CLI_AXIS_TICKS], last = -1e9;
-  int n = axis_ticks(a, ticks);
+  int n = cli_axis_ticks(a, ticks);
   for (int i = 0; i < n; i++) {
-    double x = axis_at(a, ticks[i]);
+    double x = cli_axis_at(a, ticks[i]);
     cli_text t = text(ticks[i]);
-    svg_line(f, x, top, x, y, "rule");
-    if (x - svg_width(t.s) / 2 < last + 6) continue;
-    svg_text(f, x, y + 16, "mute c", t.s);
-    last = x + svg_width(t.s) / 2;
+    cli_svg_line(f, x, top, x, y, "rule");
+    if (x - cli_svg_width(t.s) / 2 < last + 6) continue;
+    cli_svg_text(f, x, y + 16, "mute c", t.s);
+    last = x + cli_svg_width(t.s) / 2;
   }
-  svg_text(f, (a->from + a->to) / 2, y + 34, "mute c", title);
+  cli_svg_text(f, (a->from + a->to) / 2, y + 34, "mute c", title);
 }
 
-void axis_left(FILE *f, const cli_axis *a, double x, double right, cli_axis_label text,
-               const char *title) {
+void cli_axis_left(FILE *f, const cli_axis *a, double x, double right, cli_axis_label text,
+                   const char *title) {
   double ticks[CLI_AXIS_TICKS];
-  int n = axis_ticks(a, ticks);
+  int n = cli_axis_ticks(a, ticks);
   for (int i = 0; i < n; i++) {
-    double y = axis_at(a, ticks[i]);
-    svg_line(f, x, y, right, y, "rule");
-    svg_text(f, x - 6, y + 4, "mute e", text(ticks[i]).s);
+    double y = cli_axis_at(a, ticks[i]);
+    cli_svg_line(f, x, y, right, y, "rule");
+    cli_svg_text(f, x - 6, y + 4, "mute e", text(ticks[i]).s);
   }
-  svg_text(f, 4, 13, "mute", title);
+  cli_svg_text(f, 4, 13, "mute", title);
 }
 
 /* ---------------------------------------------------------------- labels of ticks */
 
-cli_text axis_number(double v) {
+cli_text cli_axis_number(double v) {
   cli_text t;
   if (fabs(v) >= 999.5 && fabs(v) < 1e15) return cli_count((int64_t)round(v));
   snprintf(t.s, sizeof t.s, "%.4g", v);
   return t;
 }
 
-cli_text exact_seconds(double v) {
+cli_text cli_exact_seconds(double v) {
   static const struct {
     double below, per_second;
     const char *name;
@@ -138,7 +138,7 @@ cli_text exact_seconds(double v) {
 }
 
 /* Up to three digits, with the sign for micro. */
-cli_text axis_seconds(double v) {
+cli_text cli_axis_seconds(double v) {
   cli_text t;
   if (v == 0) return (cli_text){"0"};
   if (v < 0.9995e-6)
@@ -152,7 +152,7 @@ cli_text axis_seconds(double v) {
   return t;
 }
 
-cli_text axis_bytes(double v) {
+cli_text cli_axis_bytes(double v) {
   static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
   cli_text t;
   int u = 0;
@@ -162,14 +162,14 @@ cli_text axis_bytes(double v) {
 }
 
 /* Powers of ten as 10 with an exponent of raised digits and a real minus. */
-cli_text axis_power(double v) {
+cli_text cli_axis_power(double v) {
   static const char *const raised[] = {
       "\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
       "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
   cli_text t;
   char digits[8];
   int e = whole_exponent(round(log10(v)));
-  if (fabs(v / pow(10, e) - 1) > 1e-6 || (e >= 0 && e < 4)) return axis_number(v);
+  if (fabs(v / pow(10, e) - 1) > 1e-6 || (e >= 0 && e < 4)) return cli_axis_number(v);
   int n = snprintf(t.s, sizeof t.s, "10%s", e < 0 ? "\xe2\x81\xbb" : "");
   snprintf(digits, sizeof digits, "%d", abs(e) % 1000);
   for (const char *d = digits; *d; d++)

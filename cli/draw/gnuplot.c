@@ -68,16 +68,16 @@ int cli_gnuplot(cli_buffer *commands, const char *path) {
   cli_buffer picture = {0};
   static const char *const program[] = {"gnuplot", NULL};
   int rc, code;
-  CLI_TRY(buffer_close(commands));
-  CLI_TRY(buffer_open(&picture));
+  CLI_TRY(cli_buffer_close(commands));
+  CLI_TRY(cli_buffer_open(&picture));
   code = cli_filter(program, commands, picture.f);
   if (code == CLI_NO_PROGRAM)
     rc = cli_fail(KCL_INPUT, "%s was not drawn: gnuplot is not installed (.svg needs none)", path);
   else if (code)
     rc = cli_fail(KCL_INPUT, "gnuplot failed, so %s was not drawn", path);
   else
-    rc = buffer_write(&picture, path);
+    rc = cli_buffer_write(&picture, path);
 done:
-  buffer_free(commands), buffer_free(&picture);
+  cli_buffer_free(commands), cli_buffer_free(&picture);
   return rc;
 }

@@ -13,7 +13,7 @@ typedef struct box {
 } box;
 
 static box box_of(const cli_label *l) {
-  return (box){l->at_x - 2, l->at_y - 10, l->at_x + svg_width(l->text) + 2, l->at_y + 3};
+  return (box){l->at_x - 2, l->at_y - 10, l->at_x + cli_svg_width(l->text) + 2, l->at_y + 3};
 }
 
 static bool boxes_meet(box a, box b) {
@@ -32,7 +32,7 @@ static bool free_of(const cli_label *list, int count, const cli_label *l) {
 
 static void place_label(cli_label *list, int count, cli_label *l, double width, double top,
                         double bottom) {
-  const double w = svg_width(l->text);
+  const double w = cli_svg_width(l->text);
   for (int ring = 0; ring < 3; ring++)
     for (int k = 0; k < 8; k++) { /* right first, then left, below, above, corners */
       static const double way[8][2] = {{1, 0}, {-1, 0}, {0, 1},  {0, -1},
@@ -48,7 +48,7 @@ static void place_label(cli_label *list, int count, cli_label *l, double width, 
     }
 }
 
-void labels_place(cli_label *list, int count, double width, double top, double bottom) {
+void cli_labels_place(cli_label *list, int count, double width, double top, double bottom) {
   for (int i = 0; i < count; i++) list[i].placed = false;
   for (int i = 0; i < count; i++)
     if (*list[i].text) place_label(list, count, &list[i], width, top, bottom);
@@ -80,7 +80,7 @@ static int form_blocks(cli_label *const *order, int count, block *blocks) {
   return n;
 }
 
-void labels_spread(cli_label *list, int count, double x, double top, double bottom) {
+void cli_labels_spread(cli_label *list, int count, double x, double top, double bottom) {
   cli_label **order = malloc(((size_t)count + 1) * sizeof *order);
   block *blocks = malloc(((size_t)count + 1) * sizeof *blocks);
   double next = top + 10;
@@ -103,13 +103,13 @@ void labels_spread(cli_label *list, int count, double x, double top, double bott
   free(order), free(blocks);
 }
 
-void labels_draw(FILE *f, const cli_label *list, int count) {
+void cli_labels_draw(FILE *f, const cli_label *list, int count) {
   for (int i = 0; i < count; i++) {
     const cli_label *l = &list[i];
     if (!l->placed) continue;
-    const double w = svg_width(l->text), y = l->at_y - 4;
+    const double w = cli_svg_width(l->text), y = l->at_y - 4;
     const double x = l->at_x > l->x ? l->at_x - 2 : l->at_x + w < l->x ? l->at_x + w + 2 : l->x;
-    if (!l->far && hypot(x - l->x, y - l->y) > 16) svg_line(f, l->x, l->y, x, y, "lead");
-    svg_text(f, l->at_x, l->at_y, l->class, l->text);
+    if (!l->far && hypot(x - l->x, y - l->y) > 16) cli_svg_line(f, l->x, l->y, x, y, "lead");
+    cli_svg_text(f, l->at_x, l->at_y, l->class, l->text);
   }
 }

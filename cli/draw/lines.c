@@ -9,7 +9,7 @@
 
 enum { TOP = 28, HEIGHT = 280, LEFT = 62 };
 
-cli_line *lines_add(cli_lines *l, int points) {
+cli_line *cli_lines_add(cli_lines *l, int points) {
   cli_line *more = realloc(l->list, ((size_t)l->count + 1) * sizeof *more);
   if (!more) return NULL;
   l->list = more;
@@ -24,7 +24,7 @@ cli_line *lines_add(cli_lines *l, int points) {
   return NULL;
 }
 
-void lines_free(cli_lines *l) {
+void cli_lines_free(cli_lines *l) {
   for (int i = 0; i < l->count; i++) free(l->list[i].x), free(l->list[i].y);
   free(l->list);
   *l = (cli_lines){0};
@@ -40,7 +40,7 @@ static void find_line_ranges(const cli_lines *l, cli_axis *x, cli_axis *y) {
   bool any_x = false, any_y = false;
   double widest = 0;
   for (int i = 0; i < l->count; i++) {
-    widest = fmax(widest, svg_width(l->list[i].name));
+    widest = fmax(widest, cli_svg_width(l->list[i].name));
     for (int k = 0; k < l->list[i].count; k++)
       widen_axis(x, l->list[i].x[k], &any_x), widen_axis(y, l->list[i].y[k], &any_y);
     if (l->list[i].mark > 0) widen_axis(y, l->list[i].mark, &any_y);
@@ -53,7 +53,7 @@ static void find_line_ranges(const cli_lines *l, cli_axis *x, cli_axis *y) {
   if (!x->log) x->lo = fmin(x->lo, 0);
   if (!y->log) y->lo = fmin(y->lo, 0);
   if (!(x->hi > x->lo)) x->hi = x->lo > 0 ? 2 * x->lo : x->lo + 1;
-  *y = axis_round(*y);
+  *y = cli_axis_round(*y);
 }
 
 static void draw_line(FILE *f, const cli_line *l, int series, const cli_axis *x, const cli_axis *y,
@@ -63,16 +63,16 @@ static void draw_line(FILE *f, const cli_line *l, int series, const cli_axis *x,
     snprintf(class, sizeof class, "ideal");
   else
     snprintf(class, sizeof class, "s%d", series % CLI_SVG_SERIES);
-  svg_group(f, l->tip);
+  cli_svg_group(f, l->tip);
   for (int k = 0; k < l->count; k++)
-    svg_point(f, axis_at(x, l->x[k]), axis_at(y, l->y[k]), k == 0, class);
-  if (l->count) svg_point_end(f);
+    cli_svg_point(f, cli_axis_at(x, l->x[k]), cli_axis_at(y, l->y[k]), k == 0, class);
+  if (l->count) cli_svg_point_end(f);
   class[0] = 'f';
   for (int k = 0; k < l->count && dots && !l->ideal; k++)
-    svg_dot(f, axis_at(x, l->x[k]), axis_at(y, l->y[k]), 3, class);
+    cli_svg_dot(f, cli_axis_at(x, l->x[k]), cli_axis_at(y, l->y[k]), 3, class);
   if (l->count && l->mark > 0)
-    svg_dot(f, axis_at(x, l->x[l->count - 1]), axis_at(y, l->mark), 4, class);
-  svg_group_end(f);
+    cli_svg_dot(f, cli_axis_at(x, l->x[l->count - 1]), cli_axis_at(y, l->mark), 4, class);
+  cli_svg_group_end(f);
 }
 
 static void draw_line_names(FILE *f, const cli_lines *l, const cli_axis *x, const cli_axis *y) {
@@ -83,34 +83,34 @@ static void draw_line_names(FILE *f, const cli_lines *l, const cli_axis *x, cons
     const cli_line *one = &l->list[i];
     if (!one->count) continue;
     snprintf(classes[n], sizeof *classes, "f%d", one->ideal ? 7 : series++ % CLI_SVG_SERIES);
-    const double end = axis_at(x, one->x[one->count - 1]);
+    const double end = cli_axis_at(x, one->x[one->count - 1]);
     list[n] = (cli_label){.x = end,
                           .far = end < x->to - 40,
-                          .y = axis_at(y, one->y[one->count - 1]),
+                          .y = cli_axis_at(y, one->y[one->count - 1]),
                           .text = one->name,
                           .class = one->ideal ? "mute" : classes[n]};
     n++;
   }
   if (list && classes)
-    labels_spread(list, n, x->to + 8, TOP, TOP + HEIGHT), labels_draw(f, list, n);
+    cli_labels_spread(list, n, x->to + 8, TOP, TOP + HEIGHT), cli_labels_draw(f, list, n);
   free(list), free(classes);
 }
 
-void lines_draw(FILE *f, const cli_lines *l, bool alone) {
+void cli_lines_draw(FILE *f, const cli_lines *l, bool alone) {
   cli_axis x = {0}, y = {0};
   int series = 0;
   if (!l->count) return;
   find_line_ranges(l, &x, &y);
-  svg_begin(f, CLI_REPORT_WIDTH, TOP + HEIGHT + (l->caption ? 60 : 40), l->title, alone);
-  axis_left(f, &y, LEFT, x.to, l->y_label, l->y_title);
-  axis_below(f, &x, TOP + HEIGHT, TOP, l->x_label, l->x_title);
+  cli_svg_begin(f, CLI_REPORT_WIDTH, TOP + HEIGHT + (l->caption ? 60 : 40), l->title, alone);
+  cli_axis_left(f, &y, LEFT, x.to, l->y_label, l->y_title);
+  cli_axis_below(f, &x, TOP + HEIGHT, TOP, l->x_label, l->x_title);
   if (l->level > 0) {
-    svg_line(f, LEFT, axis_at(&y, l->level), x.to, axis_at(&y, l->level), "ideal");
-    svg_text(f, LEFT + 4, axis_at(&y, l->level) - 4, "mute", l->level_name);
+    cli_svg_line(f, LEFT, cli_axis_at(&y, l->level), x.to, cli_axis_at(&y, l->level), "ideal");
+    cli_svg_text(f, LEFT + 4, cli_axis_at(&y, l->level) - 4, "mute", l->level_name);
   }
   for (int i = 0; i < l->count; i++)
     draw_line(f, &l->list[i], l->list[i].ideal ? 0 : series++, &x, &y, l->dots);
   draw_line_names(f, l, &x, &y);
-  if (l->caption) svg_text(f, 4, TOP + HEIGHT + 54, "ink", l->caption);
-  svg_end(f);
+  if (l->caption) cli_svg_text(f, 4, TOP + HEIGHT + 54, "ink", l->caption);
+  cli_svg_end(f);
 }

@@ -26,10 +26,10 @@ typedef struct cli_lines {
   int count;
 } cli_lines;
 /* Adds a line with memory for this many points; NULL: out of memory. */
-cli_line *lines_add(cli_lines *l, int points);
+cli_line *cli_lines_add(cli_lines *l, int points);
 /* Draws the picture. alone: as a file of its own, else inside a page. */
-void lines_draw(FILE *f, const cli_lines *l, bool alone);
+void cli_lines_draw(FILE *f, const cli_lines *l, bool alone);
 /* Frees the lines. */
-void lines_free(cli_lines *l);
+void cli_lines_free(cli_lines *l);
 
 #endif

@@ -71,13 +71,13 @@ static void history_axes(FILE *g, double target) {
         target * 0.3, target, target, target);
 }
 
-int plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
-                 double target) {
+int cli_plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
+                     double target) {
   static const char *const colours[] = {"#1f5fa8", "#d1495b", "#2e8b57", "#8e5ea2", "#e08e1b"};
   cli_buffer commands;
   if (count > 20) count = 20;
-  if (is_svg(path)) return svg_history(path, title, curves, count, target);
-  int rc = buffer_open(&commands);
+  if (is_svg(path)) return cli_svg_history(path, title, curves, count, target);
+  int rc = cli_buffer_open(&commands);
   if (rc) return rc;
   FILE *g = commands.f;
   print_gnuplot_header(g, title, 900, 520);
@@ -136,15 +136,15 @@ static void structure_axes(FILE *g, const kcl_csr *A, const cli_raster *r) {
     fputs("set cbrange [0:1]\nunset colorbox\n", g);
 }
 
-int plot_structure(const char *path, const char *title, const kcl_csr *A) {
+int cli_plot_structure(const char *path, const char *title, const kcl_csr *A) {
   cli_raster r = {0};
   if (A->rows == 0 || A->cols == 0)
     return cli_fail(KCL_INPUT, "the matrix is empty: nothing to draw");
-  if (is_svg(path)) return svg_structure(path, title, A);
+  if (is_svg(path)) return cli_svg_structure(path, title, A);
   int rc = cli_raster_count(A, RASTER, &r);
   cli_buffer commands = {0};
   CLI_TRY(rc);
-  CLI_TRY(buffer_open(&commands));
+  CLI_TRY(cli_buffer_open(&commands));
   FILE *g = commands.f;
   print_gnuplot_header(g, title, 860, 760);
   structure_axes(g, A, &r);

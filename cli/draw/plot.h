@@ -11,9 +11,9 @@ typedef struct cli_curve { /* one line of a convergence history */
 } cli_curve;
 
 /* Draws residual histories [count]: .svg by plot_svg.c, .png by gnuplot. */
-int plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
-                 double target);
+int cli_plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
+                     double target);
 /* Draws the positions of the entries of A, likewise. */
-int plot_structure(const char *path, const char *title, const kcl_csr *A);
+int cli_plot_structure(const char *path, const char *title, const kcl_csr *A);
 
 #endif

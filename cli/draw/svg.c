@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void xml_text(FILE *f, const char *text) {
+void cli_xml_text(FILE *f, const char *text) {
   for (const char *s = text; *s;) {
     int n = cli_character(s);
     if (*s == '<')
@@ -29,57 +29,57 @@ void xml_text(FILE *f, const char *text) {
   }
 }
 
-void svg_begin(FILE *f, double width, double height, const char *title, bool alone) {
+void cli_svg_begin(FILE *f, double width, double height, const char *title, bool alone) {
   fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\"", width, height);
   if (alone) fprintf(f, " width=\"%.0f\" height=\"%.0f\"", width, height);
   fprintf(f, " role=\"img\" style=\"max-width:%.0fpx\">\n<title>", 1.15 * width);
-  xml_text(f, title);
+  cli_xml_text(f, title);
   fputs("</title>\n", f);
   if (!alone) return;
   fputs("<style>", f);
-  svg_style(f, true);
+  cli_svg_style(f, true);
   fputs("</style>\n", f);
   fprintf(f, "<rect width=\"%.0f\" height=\"%.0f\" class=\"paper\"/>\n", width, height);
 }
 
-void svg_end(FILE *f) { fputs("</svg>\n", f); }
+void cli_svg_end(FILE *f) { fputs("</svg>\n", f); }
 
-void svg_group(FILE *f, const char *tip) {
+void cli_svg_group(FILE *f, const char *tip) {
   fputs("<g>", f);
   if (!tip || !*tip) return;
   fputs("<title>", f);
-  xml_text(f, tip);
+  cli_xml_text(f, tip);
   fputs("</title>", f);
 }
 
-void svg_group_end(FILE *f) { fputs("</g>\n", f); }
+void cli_svg_group_end(FILE *f) { fputs("</g>\n", f); }
 
-void svg_text(FILE *f, double x, double y, const char *class, const char *text) {
+void cli_svg_text(FILE *f, double x, double y, const char *class, const char *text) {
   fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
-  xml_text(f, text);
+  cli_xml_text(f, text);
   fputs("</text>\n", f);
 }
 
-void svg_line(FILE *f, double x1, double y1, double x2, double y2, const char *class) {
+void cli_svg_line(FILE *f, double x1, double y1, double x2, double y2, const char *class) {
   fprintf(f, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", x1, y1, x2,
           y2, class);
 }
 
-void svg_rect(FILE *f, double x, double y, double w, double h, const char *class) {
+void cli_svg_rect(FILE *f, double x, double y, double w, double h, const char *class) {
   fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\"/>\n", x, y,
           w > 0 ? w : 0, h > 0 ? h : 0, class);
 }
 
-void svg_dot(FILE *f, double x, double y, double r, const char *class) {
+void cli_svg_dot(FILE *f, double x, double y, double r, const char *class) {
   fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" class=\"%s\"/>\n", x, y, r, class);
 }
 
-void svg_point(FILE *f, double x, double y, bool first, const char *class) {
+void cli_svg_point(FILE *f, double x, double y, bool first, const char *class) {
   if (first) fprintf(f, "<path class=\"%s\" d=\"M", class);
   fprintf(f, "%s%.1f %.1f", first ? "" : "L", x, y);
 }
 
-void svg_point_end(FILE *f) { fputs("\"/>\n", f); }
+void cli_svg_point_end(FILE *f) { fputs("\"/>\n", f); }
 
 /* Draws the cells of one digit as one path, with neighbours in a line as one rectangle. */
 static void draw_digit_cells(FILE *f, const char *digits, int64_t nx, int64_t ny, char digit,
@@ -100,7 +100,7 @@ static void draw_digit_cells(FILE *f, const char *digits, int64_t nx, int64_t ny
   if (any) fputs("\"/>\n", f);
 }
 
-void svg_raster(FILE *f, const char *digits, int64_t nx, int64_t ny, double size) {
+void cli_svg_raster(FILE *f, const char *digits, int64_t nx, int64_t ny, double size) {
   for (int digit = '1'; digit <= '9'; digit++)
     draw_digit_cells(f, digits, nx, ny, (char)digit, size);
   fprintf(
@@ -110,7 +110,7 @@ void svg_raster(FILE *f, const char *digits, int64_t nx, int64_t ny, double size
 }
 
 /* Advance widths of Helvetica in thirds: narrow, common and wide characters; a little more for other fonts. */
-double svg_width(const char *text) {
+double cli_svg_width(const char *text) {
   double w = 0;
   for (const char *s = text; *s; s++) {
     if (((unsigned char)*s & 0xc0) == 0x80) continue;

@@ -40,7 +40,7 @@ static void print_colours(FILE *f, bool dark) {
             dark ? colours[i].dark : colours[i].light);
 }
 
-void svg_style(FILE *f, bool alone) {
+void cli_svg_style(FILE *f, bool alone) {
   fputs(shapes, f);
   print_colours(f, false);
   if (alone) return;

@@ -6,8 +6,8 @@
 #include "krylocl.h"
 
 /* Prints the device. */
-void report_device(const cli_options *o, const kcl_device *d);
+void cli_report_device(const cli_options *o, const kcl_device *d);
 /* Prints the matrix and the time to read it. */
-void report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds);
+void cli_report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds);
 
 #endif

@@ -131,11 +131,11 @@ static void print_command(FILE *f, const cli_options *o, bool refused) {
 
 static int compare_commands(kcl *ctx, const cli_options *o, bool refused) {
   cli_buffer b;
-  int rc = buffer_open(&b), all;
+  int rc = cli_buffer_open(&b), all;
   if (!rc) print_command(b.f, o, refused);
-  if (!rc) rc = buffer_close(&b);
+  if (!rc) rc = cli_buffer_close(&b);
   all = kcl_mpi_same(ctx, MPI_COMM_WORLD, rc ? NULL : b.data);
-  buffer_free(&b);
+  cli_buffer_free(&b);
   return all;
 }
 

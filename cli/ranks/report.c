@@ -53,7 +53,7 @@ static void report_rank(const cli_run *r, const kcl_mpi_share *s) {
           s->device);
 }
 
-void report_ranks(const cli_run *r) {
+void cli_report_ranks(const cli_run *r) {
   int64_t halo = 0, most = 0;
   int others = 0;
   double waited = 0;
@@ -75,39 +75,40 @@ void report_ranks(const cli_run *r) {
   report_alone(r);
 }
 
-void json_ranks(struct cJSON *o, const cli_run *r) {
+void cli_json_ranks(struct cJSON *o, const cli_run *r) {
   int64_t halo = 0;
   if (cli_ranks() == 1 || !r->shares) return;
   cJSON *list = cJSON_AddArrayToObject(o, "ranks");
   for (int p = 0; p < r->share_count; p++) {
     const kcl_mpi_share *s = &r->shares[p];
     cJSON *one = cJSON_CreateObject();
-    json_count(one, "rank", s->rank), json_text(one, "device", s->device);
-    json_count(one, "threads", s->threads), json_text(one, "format", s->format);
-    json_count(one, "first_row", s->first_row), json_count(one, "rows", s->rows);
-    json_count(one, "first_column", s->first_column), json_count(one, "columns", s->columns);
-    json_count(one, "nonzeros", s->nonzeros), json_number(one, "share", s->share);
-    json_count(one, "boundary_rows", s->boundary_rows);
-    json_count(one, "neighbours", s->neighbours), json_count(one, "halo", s->halo);
-    json_count(one, "sends", s->sends);
-    json_number(one, "seconds_partition", s->seconds_partition);
-    json_number(one, "seconds_solve", s->seconds_solve);
-    json_number(one, "seconds_halo", s->seconds_halo);
-    json_number(one, "seconds_sum", s->seconds_sum);
-    if (s->seconds_alone > 0) json_number(one, "seconds_alone", s->seconds_alone);
+    cli_json_count(one, "rank", s->rank), cli_json_text(one, "device", s->device);
+    cli_json_count(one, "threads", s->threads), cli_json_text(one, "format", s->format);
+    cli_json_count(one, "first_row", s->first_row), cli_json_count(one, "rows", s->rows);
+    cli_json_count(one, "first_column", s->first_column),
+        cli_json_count(one, "columns", s->columns);
+    cli_json_count(one, "nonzeros", s->nonzeros), cli_json_number(one, "share", s->share);
+    cli_json_count(one, "boundary_rows", s->boundary_rows);
+    cli_json_count(one, "neighbours", s->neighbours), cli_json_count(one, "halo", s->halo);
+    cli_json_count(one, "sends", s->sends);
+    cli_json_number(one, "seconds_partition", s->seconds_partition);
+    cli_json_number(one, "seconds_solve", s->seconds_solve);
+    cli_json_number(one, "seconds_halo", s->seconds_halo);
+    cli_json_number(one, "seconds_sum", s->seconds_sum);
+    if (s->seconds_alone > 0) cli_json_number(one, "seconds_alone", s->seconds_alone);
     cJSON_AddItemToArray(list, one);
     halo += s->halo;
   }
-  json_text(o, "partition", partition_name(r));
-  json_count(o, "communication_volume", halo);
-  json_number(o, "imbalance", rank_imbalance(r));
+  cli_json_text(o, "partition", partition_name(r));
+  cli_json_count(o, "communication_volume", halo);
+  cli_json_number(o, "imbalance", rank_imbalance(r));
   if (least_seconds_alone(r) > 0)
-    json_number(o, "seconds_per_iteration_alone", least_seconds_alone(r));
+    cli_json_number(o, "seconds_per_iteration_alone", least_seconds_alone(r));
 }
 
 #else /* built without MPI */
 
-void report_ranks(const cli_run *r) { (void)r; }
-void json_ranks(struct cJSON *o, const cli_run *r) { (void)o, (void)r; }
+void cli_report_ranks(const cli_run *r) { (void)r; }
+void cli_json_ranks(struct cJSON *o, const cli_run *r) { (void)o, (void)r; }
 
 #endif

@@ -7,8 +7,8 @@
 struct cJSON;
 
 /* Prints how the ranks shared the work. */
-void report_ranks(const cli_run *r);
+void cli_report_ranks(const cli_run *r);
 /* Adds the ranks to the JSON. */
-void json_ranks(struct cJSON *o, const cli_run *r);
+void cli_json_ranks(struct cJSON *o, const cli_run *r);
 
 #endif

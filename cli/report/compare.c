@@ -75,7 +75,7 @@ static int decide_all(cli_comparison *c) {
   double *p = calloc((size_t)c->count + 1, sizeof *p), found = 0;
   int rc = p ? 0 : cli_fail(KCL_MEMORY, "out of memory: the samples");
   for (int i = 0; i < c->count && !rc; i++) p[i] = c->list[i].typical.p;
-  if (!rc) rank_holm(p, c->count);
+  if (!rc) cli_rank_holm(p, c->count);
   for (int i = 0; i < c->count && !rc; i++) c->list[i].typical.p = p[i];
   if (!rc && c->runs == 1) rc = ratio_spread(c, &found);
   c->limit = fmax(c->o->least / 100, expm1(found));
@@ -97,13 +97,13 @@ static void say_pair(const cli_comparison *c, const cli_report_pair *p) {
   char what[80], range[90];
   snprintf(what, sizeof what, "%.30s %c", p->product ? "product" : p->row->method,
            kcl_type_letter(p->row->type));
-  snprintf(range, sizeof range, "%s to %s", bench_factor(p->typical.low).s,
-           bench_factor(p->typical.high).s);
+  snprintf(range, sizeof range, "%s to %s", cli_bench_factor(p->typical.low).s,
+           cli_bench_factor(p->typical.high).s);
   cli_say(c->o, "%-18.40s %-13s %-24s %-12s %9s %9s  %5s  %-13s  %5s  %s\n",
           r->run.matrices[p->row->matrix].name, p->row->format,
-          report_place(r, p->row->place, true).s, what, bench_us(p->old).s, bench_us(p->new).s,
-          bench_factor(p->typical.ratio).s, range, bench_factor(p->least.ratio).s,
-          words[p->verdict]);
+          cli_report_place(r, p->row->place, true).s, what, cli_bench_us(p->old).s,
+          cli_bench_us(p->new).s, cli_bench_factor(p->typical.ratio).s, range,
+          cli_bench_factor(p->least.ratio).s, words[p->verdict]);
 }
 
 static void say_devices(const cli_comparison *c) {
@@ -173,15 +173,15 @@ static int check_compare_usage(const cli_options *o) {
   return 0;
 }
 
-int report_compare(const cli_options *o) {
+int cli_report_compare(const cli_options *o) {
   cli_comparison c = {.o = o, .runs = o->count / 2};
   int rc = check_compare_usage(o);
   if (rc) return rc;
   c.file = calloc((size_t)o->count, sizeof *c.file);
   CLI_TRY(c.file ? 0 : cli_fail(KCL_MEMORY, "out of memory: the files"));
   for (int i = 0; i < o->count; i++) c.file[i].o = o;
-  for (int i = 0; i < o->count; i++) CLI_TRY(report_read(&c.file[i], o->files + i, 1, NULL));
-  CLI_TRY(report_pairs(&c));
+  for (int i = 0; i < o->count; i++) CLI_TRY(cli_report_read(&c.file[i], o->files + i, 1, NULL));
+  CLI_TRY(cli_report_pairs(&c));
   if (!c.count && !c.broken)
     CLI_TRY(cli_fail(KCL_INPUT, "%s and %s have no measured row in common", o->files[0],
                      o->files[c.runs]));
@@ -190,7 +190,7 @@ int report_compare(const cli_options *o) {
   rc = say_comparison(&c);
 done:
   free(c.list);
-  for (int i = 0; c.file && i < o->count; i++) report_free(&c.file[i]);
+  for (int i = 0; c.file && i < o->count; i++) cli_report_free(&c.file[i]);
   free(c.file);
   return rc;
 }

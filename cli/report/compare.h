@@ -36,6 +36,6 @@ typedef struct cli_comparison {
 } cli_comparison;
 
 /* Gathers the times that old and new runs have in common. */
-int report_pairs(cli_comparison *c);
+int cli_report_pairs(cli_comparison *c);
 
 #endif

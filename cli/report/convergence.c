@@ -15,12 +15,12 @@
 enum { MOST = 12 };
 
 static bool same_solve_matrix(const cli_report_file *a, const cli_report_file *b) {
-  const cJSON *m = report_field(a->json, "matrix"), *n = report_field(b->json, "matrix");
-  return !strcmp(report_text(m, "file"), report_text(n, "file")) &&
-         report_number(m, "nnz") == report_number(n, "nnz");
+  const cJSON *m = cli_report_field(a->json, "matrix"), *n = cli_report_field(b->json, "matrix");
+  return !strcmp(cli_report_string(m, "file"), cli_report_string(n, "file")) &&
+         cli_report_number(m, "nnz") == cli_report_number(n, "nnz");
 }
 
-bool report_first_solve(const cli_report_data *r, int file) {
+bool cli_report_first_solve(const cli_report_data *r, int file) {
   if (!r->files[file].solve) return false;
   for (int i = 0; i < file; i++)
     if (r->files[i].solve && same_solve_matrix(&r->files[i], &r->files[file])) return false;
@@ -31,27 +31,28 @@ static double seconds_before_solve(const cJSON *solve) {
   static const char *const parts[] = {"statistics", "convert", "compile", "measure", "upload"};
   double sum = 0;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    const double v = report_number(report_field(solve, "seconds"), parts[i]);
+    const double v = cli_report_number(cli_report_field(solve, "seconds"), parts[i]);
     if (v > 0) sum += v;
   }
   return sum;
 }
 
 static void name_line(const cJSON *o, cli_line *l) {
-  const char *precond = report_text(o, "precond");
+  const char *precond = cli_report_string(o, "precond");
   const bool plain = !*precond || !strcmp(precond, "none");
-  snprintf(l->name, sizeof l->name, "%.24s%s%.24s, %.24s", report_text(o, "solver"),
-           plain ? "" : "+", plain ? "" : precond, report_text(o, "format"));
+  snprintf(l->name, sizeof l->name, "%.24s%s%.24s, %.24s", cli_report_string(o, "solver"),
+           plain ? "" : "+", plain ? "" : precond, cli_report_string(o, "format"));
   snprintf(l->tip, sizeof l->tip, "%.100s: %s after %.0f iterations, true residual %.2e, %s",
-           l->name, report_text(o, "reason"), report_number(o, "iterations"),
-           report_number(o, "true_relative_residual"), report_text(o, "device"));
+           l->name, cli_report_string(o, "reason"), cli_report_number(o, "iterations"),
+           cli_report_number(o, "true_relative_residual"), cli_report_string(o, "device"));
 }
 
 static int add_residual_line(cli_lines *l, const cJSON *o, bool timed) {
-  const cJSON *history = report_field(o, "history"), *one;
-  const double each = report_number(o, "seconds_per_iteration"), before = seconds_before_solve(o);
+  const cJSON *history = cli_report_field(o, "history"), *one;
+  const double each = cli_report_number(o, "seconds_per_iteration"),
+               before = seconds_before_solve(o);
   if (cJSON_GetArraySize(history) < 2 || (timed && !(each > 0))) return 0;
-  cli_line *mine = lines_add(l, cJSON_GetArraySize(history));
+  cli_line *mine = cli_lines_add(l, cJSON_GetArraySize(history));
   if (!mine) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   name_line(o, mine);
   cJSON_ArrayForEach(one, history) {
@@ -65,26 +66,26 @@ static int add_residual_line(cli_lines *l, const cJSON *o, bool timed) {
 
 static int draw_convergence(FILE *f, const cli_report_data *r, const cli_report_subject *s,
                             bool alone, bool timed) {
-  const cJSON *first = s->solve->json, *matrix = report_field(first, "matrix");
+  const cJSON *first = s->solve->json, *matrix = cli_report_field(first, "matrix");
   char title[300], name[200];
   int rc = 0;
   cli_lines l = {.title = title,
                  .x_title = timed ? "seconds, set-up included" : "iterations",
                  .y_title = "relative residual",
-                 .x_label = timed ? axis_seconds : axis_number,
-                 .y_label = axis_power,
+                 .x_label = timed ? cli_axis_seconds : cli_axis_number,
+                 .y_label = cli_axis_power,
                  .log_y = true,
-                 .level = fmax(0, report_number(first, "tol")),
+                 .level = fmax(0, cli_report_number(first, "tol")),
                  .level_name = "tolerance"};
-  bench_short_name(report_text(matrix, "file"), name, sizeof name);
+  cli_bench_short_name(cli_report_string(matrix, "file"), name, sizeof name);
   snprintf(title, sizeof title, "%.96s: convergence against %s", name,
            timed ? "seconds" : "iterations");
   for (int i = 0; i < r->file_count && l.count < MOST; i++)
     if (r->files[i].solve && same_solve_matrix(&r->files[i], s->solve))
       CLI_TRY(add_residual_line(&l, r->files[i].json, timed));
-  lines_draw(f, &l, alone);
+  cli_lines_draw(f, &l, alone);
 done:
-  lines_free(&l);
+  cli_lines_free(&l);
   return rc;
 }
 
@@ -96,7 +97,7 @@ static int by_seconds(FILE *f, const cli_report_data *r, const cli_report_subjec
   return draw_convergence(f, r, s, alone, true);
 }
 
-const cli_report_figure report_convergence = {
+const cli_report_figure cli_report_convergence = {
     .name = "convergence",
     .title = "Convergence",
     .how = "The residual after each iteration; the dashed line is the tolerance. Whether a solve "
@@ -104,7 +105,7 @@ const cli_report_figure report_convergence = {
            "residual recomputed from x, which the tip of each line tells.",
     .scope = CLI_REPORT_SOLVES,
     .draw = by_iterations};
-const cli_report_figure report_convergence_time = {
+const cli_report_figure cli_report_convergence_time = {
     .name = "convergence-time",
     .title = "Convergence in time",
     .how = "The same against time: set-up first, then iterations at their mean time.",

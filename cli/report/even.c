@@ -16,11 +16,11 @@ static const double LONGEST = 1e5, CUT = 3; /* iterations; the picture ends ther
 
 /* Seconds of set-up without the first compilation, as in the column "pays after". */
 static double row_setup_seconds(const cli_bench_row *r) {
-  return bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
+  return cli_bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
 }
 
 static double total_seconds(const cli_bench_row *r, double n) {
-  return row_setup_seconds(r) + n * bench_time(r)->median;
+  return row_setup_seconds(r) + n * cli_bench_time(r)->median;
 }
 
 static double iterations_at(int k) { return pow(LONGEST, (double)k / (POINTS - 1)); }
@@ -42,13 +42,13 @@ static bool best_somewhere(const cli_report_data *r, const cli_report_group *g, 
 
 /* Names a line with the number of iterations from which, or up to which, its format pays. */
 static void name_even_line(const cli_report_data *r, const cli_bench_row *row, cli_line *l) {
-  const cli_bench_break_even e = bench_pays(&r->run, row);
+  const cli_bench_break_even e = cli_bench_pays(&r->run, row);
   const cli_text from = cli_whole(e.after), until = cli_whole(e.until);
   const bool begins = isfinite(e.after) && e.after > 1,
              ends = !isfinite(e.after) && e.until > 0 && isfinite(e.until);
-  int n =
-      snprintf(l->tip, sizeof l->tip, "%s: set-up %s, then %s each", row->format,
-               exact_seconds(row_setup_seconds(row)).s, exact_seconds(bench_time(row)->median).s);
+  int n = snprintf(l->tip, sizeof l->tip, "%s: set-up %s, then %s each", row->format,
+                   cli_exact_seconds(row_setup_seconds(row)).s,
+                   cli_exact_seconds(cli_bench_time(row)->median).s);
   snprintf(l->name, sizeof l->name, "%.40s%s%s", row->format,
            begins ? ", from "
            : ends ? ", up to "
@@ -64,7 +64,7 @@ static void name_even_line(const cli_report_data *r, const cli_bench_row *row, c
 /* Adds the line of a row, from the first N on at which it lies within the picture. */
 static int add_even_line(const cli_report_data *r, const cli_bench_row *row,
                          const cli_bench_row *against, cli_lines *l) {
-  cli_line *one = lines_add(l, POINTS);
+  cli_line *one = cli_lines_add(l, POINTS);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   for (int k = 0; k < POINTS; k++) {
     const double v =
@@ -83,32 +83,32 @@ static int draw_even(FILE *f, const cli_report_data *r, const cli_report_subject
   if (g->count < 2) return 0;
   const cli_bench_row *against = NULL;
   for (int i = 0; i < g->count && !against; i++)
-    against = bench_pays(&r->run, &r->run.rows[g->rows[i]]).against;
+    against = cli_bench_pays(&r->run, &r->run.rows[g->rows[i]]).against;
   if (!against || !(row_setup_seconds(against) > 0)) return 0;
   cli_lines l = {.title = title,
-                 .x_title = bench_alone(g->key) ? "products" : "iterations",
+                 .x_title = cli_bench_alone(g->key) ? "products" : "iterations",
                  .y_title = name,
-                 .x_label = axis_power,
-                 .y_label = axis_number,
+                 .x_label = cli_axis_power,
+                 .y_label = cli_axis_number,
                  .log_x = true,
                  .level = 1,
                  .level_name = ""};
   snprintf(name, sizeof name, "set-up and %s together, by those of %.40s", l.x_title,
            against->format);
   snprintf(title, sizeof title, "%.96s: break-even, %s", r->run.matrices[s->matrix].name,
-           report_setting(r, g->key, true).s);
+           cli_report_setting(r, g->key, true).s);
   for (int i = 0; i < g->count; i++) {
     const cli_bench_row *row = &r->run.rows[g->rows[i]];
     if (row != against && l.count < MOST && (i < 4 || best_somewhere(r, g, g->rows[i])))
       CLI_TRY(add_even_line(r, row, against, &l));
   }
-  lines_draw(f, &l, alone);
+  cli_lines_draw(f, &l, alone);
 done:
-  lines_free(&l);
+  cli_lines_free(&l);
   return rc;
 }
 
-const cli_report_figure report_even = {
+const cli_report_figure cli_report_even = {
     .name = "break-even",
     .title = "Break-even",
     .how = "Set-up (conversion, upload, loading of compiled kernels) and N iterations together, by "

@@ -12,18 +12,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const cli_report_figure *report_figure_at(int i) {
-  static const cli_report_figure *const all[] = {
-      &report_overview, &report_pattern,     &report_lengths,         &report_bars,
-      &report_even,     &report_threads,     &report_storage,         &report_roofline,
-      &report_bytes,    &report_convergence, &report_convergence_time};
+const cli_report_figure *cli_report_figure_at(int i) {
+  static const cli_report_figure *const all[] = {&cli_report_overview,
+                                                 &cli_report_pattern,
+                                                 &cli_report_lengths,
+                                                 &cli_report_bars,
+                                                 &cli_report_even,
+                                                 &cli_report_threads,
+                                                 &cli_report_storage,
+                                                 &cli_report_roofline,
+                                                 &cli_report_bytes,
+                                                 &cli_report_convergence,
+                                                 &cli_report_convergence_time};
   return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
 }
 
-int report_subjects(const cli_report_data *r, const cli_report_figure *figure,
-                    int (*each)(void *self, const cli_report_figure *figure,
-                                const cli_report_subject *s),
-                    void *self) {
+int cli_report_subjects(const cli_report_data *r, const cli_report_figure *figure,
+                        int (*each)(void *self, const cli_report_figure *figure,
+                                    const cli_report_subject *s),
+                        void *self) {
   int rc = 0;
   for (int i = 0; figure->scope == CLI_REPORT_MATRIX && i < r->run.matrix_count && !rc; i++)
     rc = each(self, figure, &(cli_report_subject){.matrix = i});
@@ -31,11 +38,11 @@ int report_subjects(const cli_report_data *r, const cli_report_figure *figure,
     const cli_report_group *g = &r->groups[i];
     const cli_report_subject s = {.matrix = g->matrix, .g = g};
     if (figure->scope == CLI_REPORT_GROUP ||
-        (figure->scope == CLI_REPORT_RUN && report_first(r, g, false)))
+        (figure->scope == CLI_REPORT_RUN && cli_report_first(r, g, false)))
       rc = each(self, figure, &s);
   }
   for (int i = 0; figure->scope == CLI_REPORT_SOLVES && i < r->file_count && !rc; i++)
-    if (report_first_solve(r, i))
+    if (cli_report_first_solve(r, i))
       rc = each(self, figure, &(cli_report_subject){.matrix = -1, .solve = &r->files[i]});
   return rc;
 }
@@ -67,16 +74,16 @@ static void figure_name(const writing *w, const cli_report_figure *figure,
   char matrix[80] = "", setting[80] = "";
   char whole[512] = "";
   if (s->solve)
-    bench_short_name(report_text(report_field(s->solve->json, "matrix"), "file"), whole,
-                     sizeof whole);
+    cli_bench_short_name(cli_report_string(cli_report_field(s->solve->json, "matrix"), "file"),
+                         whole, sizeof whole);
   else if (s->matrix >= 0)
     snprintf(whole, sizeof whole, "%s", w->r->run.matrices[s->matrix].name);
   int settings = 0;
   if (figure->scope != CLI_REPORT_RUN) file_name(whole, matrix, sizeof matrix);
   for (int i = 0; i < w->r->group_count; i++)
-    settings += report_first(w->r, &w->r->groups[i], false);
+    settings += cli_report_first(w->r, &w->r->groups[i], false);
   if (s->g && settings > 1)
-    file_name(report_setting(w->r, s->g->key, figure != &report_threads).s, setting,
+    file_name(cli_report_setting(w->r, s->g->key, figure != &cli_report_threads).s, setting,
               sizeof setting);
   snprintf(name, capacity, "%s%s%s%s%s", matrix, *matrix ? "-" : "", figure->name,
            *setting ? "-" : "", setting);
@@ -86,16 +93,16 @@ static void figure_name(const writing *w, const cli_report_figure *figure,
 static int write_png(writing *w, const cli_buffer *svg, const char *path) {
   static const char *const program[] = {"rsvg-convert", "--zoom", "2", "--format", "png", NULL};
   cli_buffer picture;
-  int rc = buffer_open(&picture), code = rc ? 0 : cli_filter(program, svg, picture.f);
+  int rc = cli_buffer_open(&picture), code = rc ? 0 : cli_filter(program, svg, picture.f);
   if (!rc && code == CLI_NO_PROGRAM)
     w->no_png = true;
   else if (!rc && code)
     rc = cli_fail(KCL_INPUT, "rsvg-convert failed, so %s was not drawn", path);
   else if (!rc) {
     w->written++;
-    return buffer_write(&picture, path);
+    return cli_buffer_write(&picture, path);
   }
-  buffer_free(&picture);
+  cli_buffer_free(&picture);
   return rc;
 }
 
@@ -103,10 +110,10 @@ static int write_one(void *self, const cli_report_figure *figure, const cli_repo
   writing *w = self;
   cli_buffer svg;
   char name[240], path[4400];
-  int rc = buffer_open(&svg);
+  int rc = cli_buffer_open(&svg);
   if (rc) return rc;
   CLI_TRY(figure->draw(svg.f, w->r, s, true));
-  CLI_TRY(buffer_close(&svg));
+  CLI_TRY(cli_buffer_close(&svg));
   if (!svg.size) goto done;
   figure_name(w, figure, s, name, sizeof name);
   snprintf(path, sizeof path, "%.4000s/%s.svg", w->folder, name);
@@ -115,18 +122,18 @@ static int write_one(void *self, const cli_report_figure *figure, const cli_repo
   snprintf(path, sizeof path, "%.4000s/%s.png", w->folder, name);
   if (!w->no_png) CLI_TRY(write_png(w, &svg, path));
 done:
-  buffer_free(&svg);
+  cli_buffer_free(&svg);
   return rc;
 }
 
-int report_files(const cli_report_data *r, const char *folder) {
+int cli_report_files(const cli_report_data *r, const char *folder) {
   writing w = {.r = r, .folder = folder};
   const cli_report_figure *figure;
   int rc = 0;
   if (mkdir(folder, 0777) && errno != EEXIST)
     return cli_fail(KCL_INPUT, "%s cannot be made: %s", folder, strerror(errno));
-  for (int i = 0; (figure = report_figure_at(i)) && !rc; i++)
-    rc = report_subjects(r, figure, write_one, &w);
+  for (int i = 0; (figure = cli_report_figure_at(i)) && !rc; i++)
+    rc = cli_report_subjects(r, figure, write_one, &w);
   if (w.no_png)
     fprintf(
         stderr,

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool report_same_setting(const cli_bench_row *a, const cli_bench_row *b) {
+bool cli_report_same_setting(const cli_bench_row *a, const cli_bench_row *b) {
   cli_bench_row c = *a;
   c.matrix = b->matrix;
-  return bench_same_group(&c, b) && a->type == b->type;
+  return cli_bench_same_group(&c, b) && a->type == b->type;
 }
 
 static bool same_machine(const cli_bench_place *a, const cli_bench_place *b) {
@@ -20,17 +20,18 @@ static bool same_machine(const cli_bench_place *a, const cli_bench_place *b) {
          !strcmp(a->device.name, b->device.name);
 }
 
-bool report_same_question(const cli_report_data *r, const cli_bench_row *a,
-                          const cli_bench_row *b) {
+bool cli_report_same_question(const cli_report_data *r, const cli_bench_row *a,
+                              const cli_bench_row *b) {
   const cli_bench_place *p = r->run.places;
   cli_bench_row c = *a;
   if (a->place != b->place && same_machine(&p[a->place], &p[b->place])) c.place = b->place;
-  return bench_same_group(&c, b);
+  return cli_bench_same_group(&c, b);
 }
 
-bool report_first(const cli_report_data *r, const cli_report_group *g, bool question) {
+bool cli_report_first(const cli_report_data *r, const cli_report_group *g, bool question) {
   for (const cli_report_group *h = r->groups; h < g; h++)
-    if (question ? report_same_question(r, h->key, g->key) : report_same_setting(h->key, g->key))
+    if (question ? cli_report_same_question(r, h->key, g->key)
+                 : cli_report_same_setting(h->key, g->key))
       return false;
   return true;
 }
@@ -39,7 +40,7 @@ bool report_first(const cli_report_data *r, const cli_report_group *g, bool ques
 
 static cli_report_group *group_of(cli_report_data *r, const cli_bench_row *row) {
   for (int i = 0; i < r->group_count; i++)
-    if (bench_same_group(r->groups[i].key, row)) return &r->groups[i];
+    if (cli_bench_same_group(r->groups[i].key, row)) return &r->groups[i];
   cli_report_group *g = &r->groups[r->group_count];
   *g = (cli_report_group){
       .matrix = row->matrix, .key = row, .rows = calloc((size_t)r->run.row_count, sizeof *g->rows)};
@@ -51,7 +52,7 @@ static cli_report_group *group_of(cli_report_data *r, const cli_bench_row *row) 
 static int insert_row(const cli_report_data *r, cli_report_group *g, int i) {
   const cli_bench_row *rows = r->run.rows;
   int k = g->count++;
-  for (; k && bench_per_rhs(&rows[g->rows[k - 1]]) > bench_per_rhs(&rows[i]); k--)
+  for (; k && cli_bench_per_rhs(&rows[g->rows[k - 1]]) > cli_bench_per_rhs(&rows[i]); k--)
     g->rows[k] = g->rows[k - 1];
   g->rows[k] = i;
   g->key = &rows[g->rows[0]];
@@ -65,7 +66,7 @@ static int by_matrix(const void *a, const void *b) {
 }
 
 /* Orders groups by matrix, then by their first row. */
-int report_group_rows(cli_report_data *r) {
+int cli_report_group_rows(cli_report_data *r) {
   r->groups = calloc((size_t)r->run.row_count + 1, sizeof *r->groups);
   if (!r->groups) return cli_fail(KCL_MEMORY, "out of memory: the groups");
   for (int i = 0; i < r->run.row_count; i++)
@@ -105,7 +106,7 @@ static bool several_hosts(const cli_report_data *r, int place) {
   return false;
 }
 
-cli_report_name report_place(const cli_report_data *r, int place, bool threads) {
+cli_report_name cli_report_place(const cli_report_data *r, int place, bool threads) {
   const cli_bench_place *p = &r->run.places[place];
   cli_report_name t;
   char name[90];
@@ -124,27 +125,30 @@ cli_report_name report_place(const cli_report_data *r, int place, bool threads) 
   return t;
 }
 
-cli_report_name report_setting_all(const cli_report_data *r, const cli_bench_row *key) {
+cli_report_name cli_report_setting_all(const cli_report_data *r, const cli_bench_row *key) {
   cli_bench_row k = *key;
   for (int i = 0; i < r->group_count; i++)
-    if (report_same_setting(r->groups[i].key, key) && strcmp(r->groups[i].key->method, k.method))
+    if (cli_report_same_setting(r->groups[i].key, key) &&
+        strcmp(r->groups[i].key->method, k.method))
       snprintf(k.method, sizeof k.method, "each its method");
-  return report_setting(r, &k, true);
+  return cli_report_setting(r, &k, true);
 }
 
-cli_report_name report_where(const cli_report_data *r, const cli_bench_row *row) {
-  cli_report_name t = report_setting(r, row, true);
+cli_report_name cli_report_where(const cli_report_data *r, const cli_bench_row *row) {
+  cli_report_name t = cli_report_setting(r, row, true);
   char *alone = strstr(t.s, ", product alone");
   if (alone) memmove(alone, alone + 15, strlen(alone + 15) + 1);
   return t;
 }
 
-cli_report_name report_setting(const cli_report_data *r, const cli_bench_row *key, bool threads) {
+cli_report_name cli_report_setting(const cli_report_data *r, const cli_bench_row *key,
+                                   bool threads) {
   cli_report_name t;
   const bool plain = !*key->precond || !strcmp(key->precond, "none");
-  int n = snprintf(t.s, sizeof t.s, "%.100s, %s, %s%s%s", report_place(r, key->place, threads).s,
-                   cli_type_words(key->type), bench_alone(key) ? "product alone" : key->method,
-                   plain ? "" : " + ", plain ? "" : key->precond);
+  int n =
+      snprintf(t.s, sizeof t.s, "%.100s, %s, %s%s%s", cli_report_place(r, key->place, threads).s,
+               cli_type_words(key->type), cli_bench_alone(key) ? "product alone" : key->method,
+               plain ? "" : " + ", plain ? "" : key->precond);
   if (key->nrhs > 1) snprintf(t.s + n, sizeof t.s - (size_t)n, ", %d right-hand sides", key->nrhs);
   return t;
 }

@@ -14,7 +14,7 @@
 static void print_definition(FILE *f, const char *name, const char *text) {
   if (!*text) return;
   fprintf(f, "<dt>%s</dt><dd>", name);
-  xml_text(f, text);
+  cli_xml_text(f, text);
   fputs("</dd>\n", f);
 }
 
@@ -33,11 +33,11 @@ static void print_shell_word(FILE *f, const char *text) {
 
 /* Prints the command from the arguments in the file; zeros and false are defaults. */
 static void print_bench_command(FILE *f, const cJSON *file) {
-  const cJSON *a = report_field(file, "arguments"), *one;
+  const cJSON *a = cli_report_field(file, "arguments"), *one;
   cli_buffer b;
-  if (!cJSON_IsObject(a) || buffer_open(&b)) return;
+  if (!cJSON_IsObject(a) || cli_buffer_open(&b)) return;
   fputs("krylocl bench", b.f);
-  cJSON_ArrayForEach(one, report_field(a, "operands")) if (cJSON_IsString(one))
+  cJSON_ArrayForEach(one, cli_report_field(a, "operands")) if (cJSON_IsString(one))
       print_shell_word(b.f, one->valuestring);
   cJSON_ArrayForEach(one, a) {
     const bool number = cJSON_IsNumber(one) && one->valuedouble > 0, text = cJSON_IsString(one);
@@ -46,42 +46,44 @@ static void print_bench_command(FILE *f, const cJSON *file) {
     if (number) fprintf(b.f, " %g", one->valuedouble);
     if (text) print_shell_word(b.f, one->valuestring);
   }
-  if (!buffer_close(&b)) {
+  if (!cli_buffer_close(&b)) {
     fputs("<dt>command</dt><dd><code>", f);
-    xml_text(f, b.data);
+    cli_xml_text(f, b.data);
     fputs("</code></dd>\n", f);
   }
-  buffer_free(&b);
+  cli_buffer_free(&b);
 }
 
 static void print_host(FILE *f, const cJSON *file) {
-  const cJSON *h = report_field(file, "host");
+  const cJSON *h = cli_report_field(file, "host");
   char text[300];
-  snprintf(text, sizeof text, "%.60s %.60s, %.60s, %.0f processors", report_text(h, "system"),
-           report_text(h, "release"), report_text(h, "machine"), report_number(h, "processors"));
+  snprintf(text, sizeof text, "%.60s %.60s, %.60s, %.0f processors", cli_report_string(h, "system"),
+           cli_report_string(h, "release"), cli_report_string(h, "machine"),
+           cli_report_number(h, "processors"));
   if (cJSON_IsObject(h)) print_definition(f, "host", text);
   snprintf(text, sizeof text, "%.2f at the beginning, %.2f at the end (average of a minute)",
-           report_number(h, "load_begin"), report_number(h, "load_end"));
-  if (isfinite(report_number(h, "load_begin"))) print_definition(f, "load", text);
-  print_definition(f, "clock", report_text(h, "clock"));
+           cli_report_number(h, "load_begin"), cli_report_number(h, "load_end"));
+  if (isfinite(cli_report_number(h, "load_begin"))) print_definition(f, "load", text);
+  print_definition(f, "clock", cli_report_string(h, "clock"));
 }
 
 static void print_devices(FILE *f, const cJSON *file) {
   const cJSON *one;
-  cJSON_ArrayForEach(one, report_field(file, "devices")) {
+  cJSON_ArrayForEach(one, cli_report_field(file, "devices")) {
     char text[700], threads[40] = "";
-    const double rate = report_number(one, "stream_bytes_per_second");
-    if (report_number(one, "threads") > 0)
-      snprintf(threads, sizeof threads, ", %.0f threads", report_number(one, "threads"));
-    const char *platform = report_text(one, "platform"), *driver = report_text(one, "driver");
-    int n = snprintf(text, sizeof text, "%.40s: %.120s%s", report_text(one, "place"),
-                     report_text(one, "name"), threads);
+    const double rate = cli_report_number(one, "stream_bytes_per_second");
+    if (cli_report_number(one, "threads") > 0)
+      snprintf(threads, sizeof threads, ", %.0f threads", cli_report_number(one, "threads"));
+    const char *platform = cli_report_string(one, "platform"),
+               *driver = cli_report_string(one, "driver");
+    int n = snprintf(text, sizeof text, "%.40s: %.120s%s", cli_report_string(one, "place"),
+                     cli_report_string(one, "name"), threads);
     if (*driver)
       n += snprintf(text + n, sizeof text - (size_t)n, ", %.60s, driver %.120s, %.120s", platform,
-                    driver, report_text(one, "version"));
+                    driver, cli_report_string(one, "version"));
     if (rate > 0)
       snprintf(text + n, sizeof text - (size_t)n, "; stream rate %s GB/s",
-               bench_factor(rate * 1e-9).s);
+               cli_bench_factor(rate * 1e-9).s);
     print_definition(f, "device", text);
   }
 }
@@ -89,12 +91,12 @@ static void print_devices(FILE *f, const cJSON *file) {
 static void print_bench_origin(FILE *f, const cli_report_file *file) {
   const cJSON *o = file->json;
   char text[300];
-  snprintf(text, sizeof text, "krylocl %.60s, commit %.60s", report_text(o, "version"),
-           *report_text(o, "commit") ? report_text(o, "commit") : "not known");
+  snprintf(text, sizeof text, "krylocl %.60s, commit %.60s", cli_report_string(o, "version"),
+           *cli_report_string(o, "commit") ? cli_report_string(o, "commit") : "not known");
   print_definition(f, "program", text);
-  snprintf(text, sizeof text, "%.40s, %s%s", report_text(o, "date"),
-           cli_seconds(fmax(0, report_number(o, "seconds"))).s,
-           cJSON_IsFalse(report_field(o, "complete"))
+  snprintf(text, sizeof text, "%.40s, %s%s", cli_report_string(o, "date"),
+           cli_seconds(fmax(0, cli_report_number(o, "seconds"))).s,
+           cJSON_IsFalse(cli_report_field(o, "complete"))
                ? "; not complete: it was interrupted, or a file could not be read"
                : "");
   print_definition(f, "measured", text);
@@ -106,17 +108,17 @@ static void print_bench_origin(FILE *f, const cli_report_file *file) {
 static void print_solve_origin(FILE *f, const cli_report_file *file) {
   const cJSON *o = file->json;
   char text[400];
-  snprintf(text, sizeof text,
-           "krylocl %.60s solve, %.120s, tolerance %g: %.120s after %.0f iterations",
-           report_text(o, "krylocl"), report_text(o, "device"), report_number(o, "tol"),
-           report_text(o, "reason"), report_number(o, "iterations"));
+  snprintf(
+      text, sizeof text, "krylocl %.60s solve, %.120s, tolerance %g: %.120s after %.0f iterations",
+      cli_report_string(o, "krylocl"), cli_report_string(o, "device"), cli_report_number(o, "tol"),
+      cli_report_string(o, "reason"), cli_report_number(o, "iterations"));
   print_definition(f, "program", text);
 }
 
-void report_how(FILE *f, const cli_report_data *r) {
+void cli_report_how(FILE *f, const cli_report_data *r) {
   for (int i = 0; i < r->file_count; i++) {
     fputs("<h3>", f);
-    xml_text(f, cli_base(r->files[i].path));
+    cli_xml_text(f, cli_base(r->files[i].path));
     fputs("</h3>\n<dl>\n", f);
     (r->files[i].solve ? print_solve_origin : print_bench_origin)(f, &r->files[i]);
     fputs("</dl>\n", f);

@@ -44,18 +44,18 @@ static void print_latex_text(FILE *f, const char *text) {
 /* True if the column is printed: paper is narrow, so rates and set-up times are left out. */
 static bool is_printed(const cli_report_data *r, int matrix, const cli_report_column *c) {
   return c->cell != CLI_BENCH_GBYTES && c->cell != CLI_BENCH_SETUP &&
-         report_column_shown(r, matrix, c);
+         cli_report_column_shown(r, matrix, c);
 }
 
 static void print_latex_row(FILE *f, const cli_report_data *r, int matrix,
                             const cli_bench_row *row) {
   const cli_report_column *c;
   bool first = true;
-  for (int i = 0; (c = report_column_at(i)); i++) {
+  for (int i = 0; (c = cli_report_column_at(i)); i++) {
     double v;
     if (!is_printed(r, matrix, c)) continue;
     if (!first) fputs(" & ", f);
-    print_latex_text(f, row ? report_cell(r, row, c, &v).s : c->title);
+    print_latex_text(f, row ? cli_report_cell(r, row, c, &v).s : c->title);
     first = false;
   }
   fputs(" \\\\\n", f);
@@ -70,13 +70,14 @@ static void print_latex_table(FILE *f, const cli_report_data *r, int matrix, con
            : "\n\\begin{table}\n\\centering\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\caption{",
       f);
   if (!tall)
-    print_latex_text(f, report_caption(r, matrix).s), fputs("}\n\\smallskip\n\\begin{tabular}{", f);
-  for (int i = 0; (c = report_column_at(i)); i++)
+    print_latex_text(f, cli_report_caption(r, matrix).s),
+        fputs("}\n\\smallskip\n\\begin{tabular}{", f);
+  for (int i = 0; (c = cli_report_column_at(i)); i++)
     if (is_printed(r, matrix, c)) fputc(c->left ? 'l' : 'r', f);
   fputs("}\n", f);
   if (tall) {
     fputs("\\caption{", f);
-    print_latex_text(f, report_caption(r, matrix).s);
+    print_latex_text(f, cli_report_caption(r, matrix).s);
     fputs("}\\\\\n", f);
   }
   fputs("\\toprule\n", f);
@@ -87,18 +88,18 @@ static void print_latex_table(FILE *f, const cli_report_data *r, int matrix, con
         f);
 }
 
-int report_latex(const cli_report_data *r, const char *path) {
+int cli_report_latex(const cli_report_data *r, const char *path) {
   cli_buffer b;
-  int rc = buffer_open(&b);
+  int rc = cli_buffer_open(&b);
   if (rc) return rc;
   fputs("% Of krylocl report. Needs \\usepackage[T1]{fontenc}, \\usepackage{textcomp}, "
         "\\usepackage{booktabs} and, for tables longer than a page,\n% \\usepackage{longtable}.\n",
         b.f);
   for (int i = 0; i < r->run.matrix_count; i++) {
     int count;
-    int *rows = report_rows(r, i, &count);
+    int *rows = cli_report_rows(r, i, &count);
     if (rows && count) print_latex_table(b.f, r, i, rows, count);
     free(rows);
   }
-  return buffer_write(&b, path);
+  return cli_buffer_write(&b, path);
 }

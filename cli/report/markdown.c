@@ -21,38 +21,38 @@ static void print_markdown_text(FILE *f, const char *text) {
 }
 
 /* Names what the rows of a matrix share: all but the format, or at least precision and method. */
-cli_report_name report_caption(const cli_report_data *r, int matrix) {
+cli_report_name cli_report_caption(const cli_report_data *r, int matrix) {
   const cli_bench_matrix *A = &r->run.matrices[matrix];
-  const cli_bench_row *row = bench_fastest(&r->run, matrix, -1, false);
+  const cli_bench_row *row = cli_bench_fastest(&r->run, matrix, -1, false);
   cli_report_name t;
   bool whole = true, partly = true;
-  if (!row) row = bench_fastest(&r->run, matrix, -1, true);
+  if (!row) row = cli_bench_fastest(&r->run, matrix, -1, true);
   int n = snprintf(t.s, sizeof t.s, "%.96s: %s \xc3\x97 %s, %s nonzeros", A->name,
                    cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s);
   if (!row) return t;
   for (int i = 0; i < r->run.row_count; i++) {
     const cli_bench_row *other = &r->run.rows[i];
     if (other->matrix != matrix || other->place < 0 || other->state != CLI_BENCH_OK) continue;
-    whole = whole && report_same_setting(other, row);
+    whole = whole && cli_report_same_setting(other, row);
     partly = partly && other->type == row->type && !strcmp(other->method, row->method) &&
-             bench_alone(other) == bench_alone(row);
+             cli_bench_alone(other) == cli_bench_alone(row);
   }
   if (whole)
-    snprintf(t.s + n, sizeof t.s - (size_t)n, "; %.100s", report_setting(r, row, true).s);
+    snprintf(t.s + n, sizeof t.s - (size_t)n, "; %.100s", cli_report_setting(r, row, true).s);
   else if (partly)
     snprintf(t.s + n, sizeof t.s - (size_t)n, "; %s, %s", cli_type_words(row->type),
-             bench_alone(row) ? "product alone" : row->method);
+             cli_bench_alone(row) ? "product alone" : row->method);
   return t;
 }
 
 static void print_markdown_row(FILE *f, const cli_report_data *r, int matrix,
                                const cli_bench_row *row) {
   const cli_report_column *c;
-  for (int i = 0; (c = report_column_at(i)); i++) {
+  for (int i = 0; (c = cli_report_column_at(i)); i++) {
     double v;
-    if (!report_column_shown(r, matrix, c)) continue;
+    if (!cli_report_column_shown(r, matrix, c)) continue;
     fputs("| ", f);
-    print_markdown_text(f, row ? report_cell(r, row, c, &v).s : c->title);
+    print_markdown_text(f, row ? cli_report_cell(r, row, c, &v).s : c->title);
     fputc(' ', f);
   }
   fputs("|\n", f);
@@ -61,25 +61,25 @@ static void print_markdown_row(FILE *f, const cli_report_data *r, int matrix,
 static void print_markdown_table(FILE *f, const cli_report_data *r, int matrix) {
   int count;
   const cli_report_column *c;
-  int *rows = report_rows(r, matrix, &count);
+  int *rows = cli_report_rows(r, matrix, &count);
   fputs("\n", f);
-  print_markdown_text(f, report_caption(r, matrix).s);
+  print_markdown_text(f, cli_report_caption(r, matrix).s);
   fputs("\n\n", f);
   if (rows && count) {
     print_markdown_row(f, r, matrix, NULL);
-    for (int i = 0; (c = report_column_at(i)); i++)
-      if (report_column_shown(r, matrix, c)) fputs(c->left ? "| --- " : "| ---: ", f);
+    for (int i = 0; (c = cli_report_column_at(i)); i++)
+      if (cli_report_column_shown(r, matrix, c)) fputs(c->left ? "| --- " : "| ---: ", f);
     fputs("|\n", f);
   }
   for (int i = 0; rows && i < count; i++) print_markdown_row(f, r, matrix, &r->run.rows[rows[i]]);
   free(rows);
 }
 
-int report_markdown(const cli_report_data *r, const char *path) {
+int cli_report_markdown(const cli_report_data *r, const char *path) {
   cli_buffer b;
-  int rc = buffer_open(&b);
+  int rc = cli_buffer_open(&b);
   if (rc) return rc;
   fputs("<!-- krylocl report -->\n", b.f);
   for (int i = 0; i < r->run.matrix_count; i++) print_markdown_table(b.f, r, i);
-  return buffer_write(&b, path);
+  return cli_buffer_write(&b, path);
 }

@@ -25,13 +25,13 @@ static void print_answers(FILE *f, const cli_report_data *r) {
   for (int m = 0; m < r->run.matrix_count; m++) {
     bool any = false;
     fprintf(f, "<li><a class=\"matrix\" href=\"#m%d\">", m);
-    xml_text(f, r->run.matrices[m].name);
+    cli_xml_text(f, r->run.matrices[m].name);
     fputs("</a>", f);
     for (int i = 0; i < r->group_count; i++) {
       const cli_report_group *g = &r->groups[i];
-      if (g->matrix != m || !g->count || !report_first(r, g, true)) continue;
+      if (g->matrix != m || !g->count || !cli_report_first(r, g, true)) continue;
       if (any) fputs("<br>", f);
-      report_answer(f, r, g, true), fputs("\n", f);
+      cli_report_answer(f, r, g, true), fputs("\n", f);
       any = true;
     }
     if (!any) fputs("Nothing was measured.", f);
@@ -47,38 +47,39 @@ static int print_figure(void *self, const cli_report_figure *figure, const cli_r
   cli_buffer svg;
   int rc;
   if (s->matrix != w->matrix && figure->scope != CLI_REPORT_RUN) return 0;
-  CLI_TRY(buffer_open(&svg));
+  CLI_TRY(cli_buffer_open(&svg));
   CLI_TRY(figure->draw(svg.f, w->r, s, false));
-  CLI_TRY(buffer_close(&svg));
+  CLI_TRY(cli_buffer_close(&svg));
   if (!svg.size) goto done;
   fprintf(w->f, "<figure><h3>%s", figure->title);
   if (s->g) {
-    const cli_report_name name = figure->scope == CLI_REPORT_RUN
-                                     ? report_setting_all(w->r, s->g->key)
-                                     : report_setting(w->r, s->g->key, figure != &report_threads);
+    const cli_report_name name =
+        figure->scope == CLI_REPORT_RUN
+            ? cli_report_setting_all(w->r, s->g->key)
+            : cli_report_setting(w->r, s->g->key, figure != &cli_report_threads);
     fputs(" <span class=\"setting\">", w->f);
-    xml_text(w->f, name.s);
+    cli_xml_text(w->f, name.s);
     fputs("</span>", w->f);
   }
   if (s->solve) {
     char name[200];
-    bench_short_name(report_text(report_field(s->solve->json, "matrix"), "file"), name,
-                     sizeof name);
+    cli_bench_short_name(cli_report_string(cli_report_field(s->solve->json, "matrix"), "file"),
+                         name, sizeof name);
     fputs(" <span class=\"setting\">", w->f);
-    xml_text(w->f, name);
+    cli_xml_text(w->f, name);
     fputs("</span>", w->f);
   }
   fputs("</h3>\n", w->f);
   if (w->last != figure) {
     fputs("<figcaption>", w->f);
-    xml_text(w->f, figure->how);
+    cli_xml_text(w->f, figure->how);
     fputs("</figcaption>\n", w->f);
   }
   w->last = figure;
   fwrite(svg.data, 1, svg.size, w->f);
   fputs("</figure>\n", w->f);
 done:
-  buffer_free(&svg);
+  cli_buffer_free(&svg);
   return rc;
 }
 
@@ -88,8 +89,8 @@ static int print_figures(FILE *f, const cli_report_data *r, cli_report_scope fro
   const cli_report_figure *one;
   int rc = 0;
   fputs("<div class=\"figures\">\n", f);
-  for (int i = 0; (one = report_figure_at(i)) && !rc; i++)
-    if (one->scope >= from && one->scope <= to) rc = report_subjects(r, one, print_figure, &w);
+  for (int i = 0; (one = cli_report_figure_at(i)) && !rc; i++)
+    if (one->scope >= from && one->scope <= to) rc = cli_report_subjects(r, one, print_figure, &w);
   fputs("</div>\n", f);
   return rc;
 }
@@ -106,7 +107,7 @@ static void print_facts(FILE *f, const cli_bench_matrix *A) {
            cli_count(A->bandwidth).s, cli_count(A->diagonals).s,
            strcmp(A->name, A->file) ? "" : "Generated.");
   fputs("<p class=\"facts\">", f);
-  xml_text(f, text);
+  cli_xml_text(f, text);
   fputs("</p>\n", f);
 }
 
@@ -128,7 +129,7 @@ static bool gather_page_remark(FILE *f, const cli_report_data *r, const cli_benc
       before = same_remark(p, row) && !strcmp(p->format, o->format);
     if (before) continue;
     if (o != row) fputs(", ", f);
-    xml_text(f, o->format);
+    cli_xml_text(f, o->format);
   }
   return true;
 }
@@ -148,10 +149,10 @@ static void print_remarks(FILE *f, const cli_report_data *r, int matrix) {
             f);
     any = true;
     if (!gather_page_remark(f, r, row)) continue;
-    bench_status(row, status, sizeof status);
-    fputs("</td><td class=\"left\">", f), xml_text(f, report_place(r, row->place, true).s);
+    cli_bench_status(row, status, sizeof status);
+    fputs("</td><td class=\"left\">", f), cli_xml_text(f, cli_report_place(r, row->place, true).s);
     fputs("</td><td class=\"left\">", f);
-    xml_text(f, status);
+    cli_xml_text(f, status);
     fputs("</td></tr>\n", f);
   }
   if (any) fputs("</tbody></table></div>\n", f);
@@ -159,7 +160,7 @@ static void print_remarks(FILE *f, const cli_report_data *r, int matrix) {
 
 static int print_matrix_part(FILE *f, const cli_report_data *r, int m) {
   fprintf(f, "<section>\n<h2 id=\"m%d\">", m);
-  xml_text(f, r->run.matrices[m].name);
+  cli_xml_text(f, r->run.matrices[m].name);
   fputs("</h2>\n", f);
   print_facts(f, &r->run.matrices[m]);
   int rc = print_figures(f, r, CLI_REPORT_MATRIX, CLI_REPORT_GROUP, m);
@@ -186,17 +187,17 @@ static void print_page_head(FILE *f, const cli_report_data *r) {
   fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
         "name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>",
         f);
-  if (b->matrix_count) xml_text(f, b->matrices[0].name);
+  if (b->matrix_count) cli_xml_text(f, b->matrices[0].name);
   if (b->matrix_count > 1) fprintf(f, " and %d more", b->matrix_count - 1);
   fprintf(f, "%skrylocl report</title>\n", b->matrix_count ? ": " : "");
-  report_page_style(f);
+  cli_report_page_style(f);
   fputs("</head><body><main>\n<h1>Which storage format?</h1>\n<p class=\"mute\">", f);
   const int measured = b->row_count;
   fprintf(f, "%d matri%s, %d row%s", b->matrix_count, b->matrix_count == 1 ? "x" : "ces", measured,
           measured == 1 ? "" : "s");
   for (int i = 0; i < b->place_count; i++)
-    fputs(i ? "; " : " on ", f), xml_text(f, report_place(r, i, true).s);
-  const char *date = r->file_count ? report_text(r->files[0].json, "date") : "";
+    fputs(i ? "; " : " on ", f), cli_xml_text(f, cli_report_place(r, i, true).s);
+  const char *date = r->file_count ? cli_report_string(r->files[0].json, "date") : "";
   fprintf(f, "%s%.10s. Sparse matrix-vector products and Krylov iterations, by krylocl.</p>\n",
           *date ? ". Measured " : "", date);
 }
@@ -213,26 +214,26 @@ static int print_body(FILE *f, const cli_report_data *r) {
   if (solves) fputs("</section>\n", f);
   if (r->run.row_count) {
     fputs("<section>\n<h2>All rows</h2>\n<p class=\"mute\">A click on a heading sorts.</p>\n", f);
-    report_table(f, r);
+    cli_report_table(f, r);
     fputs("</section>\n", f);
   }
   return rc;
 }
 
-int report_page(const cli_report_data *r, const char *path) {
+int cli_report_page(const cli_report_data *r, const char *path) {
   cli_buffer b;
   int rc;
-  CLI_TRY(buffer_open(&b));
+  CLI_TRY(cli_buffer_open(&b));
   print_page_head(b.f, r);
   CLI_TRY(print_body(b.f, r));
   fputs("<section>\n<h2>How it was measured</h2>\n", b.f);
-  report_how(b.f, r);
+  cli_report_how(b.f, r);
   fputs("</section>\n", b.f);
-  fprintf(b.f, "</main>\n<script>%s</script>\n", report_script);
+  fprintf(b.f, "</main>\n<script>%s</script>\n", cli_report_script);
   print_data(b.f, r);
   fputs("</body></html>\n", b.f);
-  return buffer_write(&b, path);
+  return cli_buffer_write(&b, path);
 done:
-  buffer_free(&b);
+  cli_buffer_free(&b);
   return rc;
 }

@@ -34,7 +34,7 @@ static bool same_row(const cli_report_data *a, const cli_bench_row *x, const cli
                      const cli_bench_row *y) {
   return equal_matrices(&a->run.matrices[x->matrix], &b->run.matrices[y->matrix]) &&
          x->type == y->type && x->nrhs == y->nrhs && !strcmp(x->method, y->method) &&
-         bench_alone(x) == bench_alone(y) && !strcmp(x->precond, y->precond) &&
+         cli_bench_alone(x) == cli_bench_alone(y) && !strcmp(x->precond, y->precond) &&
          !strcmp(x->format, y->format) && equal_places(a, x, b, y);
 }
 
@@ -68,7 +68,7 @@ static double row_median(const cli_bench_row *row, bool product) {
 static int by_samples(const kcl_samples *x, const kcl_samples *y, cli_report_pair *p) {
   const double ratio = least_sample(y) / least_sample(x);
   p->least = (cli_rank_test){1, ratio, ratio, ratio, 0};
-  return rank_compare(x->seconds, x->count, y->seconds, y->count, &p->typical);
+  return cli_rank_compare(x->seconds, x->count, y->seconds, y->count, &p->typical);
 }
 
 static int by_runs(const cli_comparison *c, const cli_bench_row *const *found, cli_report_pair *p) {
@@ -79,8 +79,8 @@ static int by_runs(const cli_comparison *c, const cli_bench_row *const *found, c
   for (int f = 0; f < 2 * n && !rc; f++)
     typical[f] = row_median(found[f], p->product),
     least[f] = least_sample(row_samples(found[f], p->product));
-  if (!rc) rc = rank_compare(typical, n, typical + n, n, &p->typical);
-  if (!rc) rc = rank_compare(least, n, least + n, n, &p->least);
+  if (!rc) rc = cli_rank_compare(typical, n, typical + n, n, &p->typical);
+  if (!rc) rc = cli_rank_compare(least, n, least + n, n, &p->least);
   if (!rc) p->old = cli_median(typical, n), p->new = cli_median(typical + n, n);
   free(typical);
   return rc;
@@ -143,7 +143,7 @@ static int add_pairs(cli_comparison *c, const cli_bench_row *row, const cli_benc
   return rc;
 }
 
-int report_pairs(cli_comparison *c) {
+int cli_report_pairs(cli_comparison *c) {
   const cli_bench_run *b = &c->file[0].run;
   const cli_bench_row **found = calloc(2 * (size_t)c->runs, sizeof *found);
   int rc = 0;

@@ -66,7 +66,7 @@ static void ratio_interval(const double *ratio, int count, const double *table, 
   out->confidence = fmax(0, 1 - 2 * probability_below(table, k - 1, mean, deviation));
 }
 
-int rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *out) {
+int cli_rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *out) {
   const int count = n * m;
   double *ratio = malloc(((size_t)count + 1) * sizeof *ratio), *table = NULL, u = 0;
   *out = (cli_rank_test){.p = 1, .ratio = 1, .low = 0, .high = INFINITY};
@@ -89,7 +89,7 @@ int rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *
   return 0;
 }
 
-void rank_holm(double *p, int count) {
+void cli_rank_holm(double *p, int count) {
   int *order = malloc(((size_t)count + 1) * sizeof *order);
   double most = 0;
   for (int i = 0; order && i < count; i++) { /* by insertion: ascending p */

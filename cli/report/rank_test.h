@@ -9,8 +9,8 @@ typedef struct cli_rank_test {
   double confidence;
 } cli_rank_test;
 /* Tests whether y [m] differs from x [n]. Returns 0 or KCL_MEMORY. */
-int rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *out);
+int cli_rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *out);
 /* Adjusts p [count] for that many tests at once (Holm 1979). */
-void rank_holm(double *p, int count);
+void cli_rank_holm(double *p, int count);
 
 #endif

@@ -30,7 +30,7 @@ static int parse_report_file(cli_report_file *file) {
   const char *end = NULL;
   file->json = cJSON_ParseWithOpts(file->text.data, &end, true);
   if (!file->json) return fail_file(file, end ? end : file->text.data);
-  return report_fields(file->path, file->json, &file->solve);
+  return cli_report_fields(file->path, file->json, &file->solve);
 }
 
 /* ---------------------------------------------------------------- joining */
@@ -44,10 +44,10 @@ static bool same_device(const cli_bench_place *a, const cli_bench_place *b) {
 static int join_place(cli_bench_run *all, const cli_bench_place *p) {
   for (int i = 0; i < all->place_count; i++)
     if (same_device(&all->places[i], p)) {
-      all->places[i].stream = bench_newer(&all->places[i].stream, &p->stream);
+      all->places[i].stream = cli_bench_newer(&all->places[i].stream, &p->stream);
       return i;
     }
-  return bench_add_place(all, p);
+  return cli_bench_add_place(all, p);
 }
 
 static bool is_known_matrix(const cli_bench_matrix *a, const cli_bench_matrix *b) {
@@ -60,7 +60,7 @@ static int join_matrix(cli_bench_run *all, const cli_bench_matrix *m) {
       if (!all->matrices[i].length_count) all->matrices[i] = *m;
       return i;
     }
-  int at = bench_add_matrix(all, m->name, m->file);
+  int at = cli_bench_add_matrix(all, m->name, m->file);
   if (at >= 0) all->matrices[at] = *m;
   return at;
 }
@@ -75,13 +75,13 @@ static int clear_row(cli_bench_row *row) {
 static int join_report_row(cli_report_data *r, cli_bench_row *row) {
   for (int i = 0; i < r->run.row_count; i++) {
     cli_bench_row *old = &r->run.rows[i];
-    if (!bench_same_group(old, row) || strcmp(old->format, row->format)) continue;
+    if (!cli_bench_same_group(old, row) || strcmp(old->format, row->format)) continue;
     if (row->place < 0 && old->origin != row->origin) continue;
-    kcl_bench_free(&old->measured), bench_profile_free(old);
+    kcl_bench_free(&old->measured), cli_bench_profile_free(old);
     *old = *row, r->doubles++;
     return clear_row(row);
   }
-  if (!bench_add_row(&r->run, row)) return cli_fail(KCL_MEMORY, "out of memory: the rows");
+  if (!cli_bench_add_row(&r->run, row)) return cli_fail(KCL_MEMORY, "out of memory: the rows");
   return clear_row(row);
 }
 
@@ -114,28 +114,28 @@ static int add_report_file(cli_report_data *r, const char *path, const char *tex
   cli_report_file *file = &r->files[r->file_count++];
   cli_bench_run one = {.o = r->o, .shown = true};
   *file = (cli_report_file){.path = path};
-  int rc = text ? buffer_open(&file->text) : cli_contents(path, &file->text);
-  if (text && !rc) fputs(text, file->text.f), rc = buffer_close(&file->text);
+  int rc = text ? cli_buffer_open(&file->text) : cli_contents(path, &file->text);
+  if (text && !rc) fputs(text, file->text.f), rc = cli_buffer_close(&file->text);
   if (!rc) rc = parse_report_file(file);
-  if (!rc && !file->solve) rc = bench_resume_rows(file->json, &one);
+  if (!rc && !file->solve) rc = cli_bench_resume_rows(file->json, &one);
   if (!rc && !file->solve) rc = join_run(r, &one, r->file_count - 1);
-  bench_close(&one);
+  cli_bench_close(&one);
   return rc;
 }
 
-int report_read(cli_report_data *r, char *const *paths, int count, const char *text) {
+int cli_report_read(cli_report_data *r, char *const *paths, int count, const char *text) {
   int rc = 0;
   r->run.o = r->o;
   r->files = calloc((size_t)count + 1, sizeof *r->files);
   if (!r->files) return cli_fail(KCL_MEMORY, "out of memory: the files");
   for (int i = 0; i < count && !rc; i++) rc = add_report_file(r, paths[i], text);
-  return rc ? rc : report_group_rows(r);
+  return rc ? rc : cli_report_group_rows(r);
 }
 
-void report_free(cli_report_data *r) {
+void cli_report_free(cli_report_data *r) {
   for (int i = 0; i < r->file_count; i++)
-    cJSON_Delete(r->files[i].json), buffer_free(&r->files[i].text);
+    cJSON_Delete(r->files[i].json), cli_buffer_free(&r->files[i].text);
   for (int i = 0; i < r->group_count; i++) free(r->groups[i].rows);
   free(r->files), free(r->groups);
-  bench_close(&r->run);
+  cli_bench_close(&r->run);
 }

@@ -44,45 +44,47 @@ typedef struct cli_report_data {
 
 /* ---------------------------------------------------------------- read.c, fields.c, groups.c */
 
-/* Reads the files paths [count] into r. report_free frees r, also after a failure. text: contents of the only
+/* Reads the files paths [count] into r. cli_report_free frees r, also after a failure. text: contents of the only
  * file, or NULL. */
-int report_read(cli_report_data *r, char *const *paths, int count, const char *text);
+int cli_report_read(cli_report_data *r, char *const *paths, int count, const char *text);
 /* Frees all that r owns. */
-void report_free(cli_report_data *r);
+void cli_report_free(cli_report_data *r);
 /* Checks the fields of a file; KCL_INPUT: one is missing or of the wrong kind. solve: the file is of krylocl
  * solve. */
-int report_fields(const char *path, const struct cJSON *file, bool *solve);
+int cli_report_fields(const char *path, const struct cJSON *file, bool *solve);
 /* Sorts the rows into groups. */
-int report_group_rows(cli_report_data *r);
+int cli_report_group_rows(cli_report_data *r);
 /* True if two rows differ at most in matrix and format. */
-bool report_same_setting(const cli_bench_row *a, const cli_bench_row *b);
+bool cli_report_same_setting(const cli_bench_row *a, const cli_bench_row *b);
 /* True if two rows differ at most in format and number of threads. */
-bool report_same_question(const cli_report_data *r, const cli_bench_row *a, const cli_bench_row *b);
+bool cli_report_same_question(const cli_report_data *r, const cli_bench_row *a,
+                              const cli_bench_row *b);
 /* True if no group before g has its question or, where question is false, its setting. */
-bool report_first(const cli_report_data *r, const cli_report_group *g, bool question);
+bool cli_report_first(const cli_report_data *r, const cli_report_group *g, bool question);
 typedef struct cli_report_name {
   char s[200];
 } cli_report_name;
 /* "native CPU, 4 threads" */
-cli_report_name report_place(const cli_report_data *r, int place, bool threads);
+cli_report_name cli_report_place(const cli_report_data *r, int place, bool threads);
 /* Place, precision and method of a row. */
-cli_report_name report_setting(const cli_report_data *r, const cli_bench_row *key, bool threads);
-/* report_setting, without "product alone". */
-cli_report_name report_where(const cli_report_data *r, const cli_bench_row *row);
-/* report_setting for several matrices, whose methods may differ. */
-cli_report_name report_setting_all(const cli_report_data *r, const cli_bench_row *key);
+cli_report_name cli_report_setting(const cli_report_data *r, const cli_bench_row *key,
+                                   bool threads);
+/* cli_report_setting, without "product alone". */
+cli_report_name cli_report_where(const cli_report_data *r, const cli_bench_row *row);
+/* cli_report_setting for several matrices, whose methods may differ. */
+cli_report_name cli_report_setting_all(const cli_report_data *r, const cli_bench_row *key);
 /* The field of this name, or NULL. */
-const struct cJSON *report_field(const struct cJSON *o, const char *key);
+const struct cJSON *cli_report_field(const struct cJSON *o, const char *key);
 /* The text of a field; "" where there is none. */
-const char *report_text(const struct cJSON *o, const char *key);
+const char *cli_report_string(const struct cJSON *o, const char *key);
 /* The number of a field; NAN where there is none. */
-double report_number(const struct cJSON *o, const char *key);
+double cli_report_number(const struct cJSON *o, const char *key);
 
 /* ---------------------------------------------------------------- answer.c */
 
 /* Writes the recommended format for the question of g, names in bold if html. Writes nothing if nothing was
  * measured. */
-void report_answer(FILE *f, const cli_report_data *r, const cli_report_group *g, bool html);
+void cli_report_answer(FILE *f, const cli_report_data *r, const cli_report_group *g, bool html);
 
 /* ---------------------------------------------------------------- figures */
 
@@ -103,31 +105,31 @@ typedef struct cli_report_figure {
   /* Draws, or leaves f empty if there is nothing to draw. */
   int (*draw)(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone);
 } cli_report_figure;
-extern const cli_report_figure report_overview, report_bars, report_storage, report_even,
-    report_roofline, report_bytes, report_threads, report_lengths, report_pattern,
-    report_convergence, report_convergence_time;
+extern const cli_report_figure cli_report_overview, cli_report_bars, cli_report_storage,
+    cli_report_even, cli_report_roofline, cli_report_bytes, cli_report_threads, cli_report_lengths,
+    cli_report_pattern, cli_report_convergence, cli_report_convergence_time;
 /* Figure i, or NULL. */
-const cli_report_figure *report_figure_at(int i);
+const cli_report_figure *cli_report_figure_at(int i);
 /* Calls each for every subject of a figure, until one returns non-zero. */
-int report_subjects(const cli_report_data *r, const cli_report_figure *figure,
-                    int (*each)(void *self, const cli_report_figure *figure,
-                                const cli_report_subject *s),
-                    void *self);
+int cli_report_subjects(const cli_report_data *r, const cli_report_figure *figure,
+                        int (*each)(void *self, const cli_report_figure *figure,
+                                    const cli_report_subject *s),
+                        void *self);
 /* True if the file is of krylocl solve and no file before it has the same matrix. */
-bool report_first_solve(const cli_report_data *r, int file);
+bool cli_report_first_solve(const cli_report_data *r, int file);
 /* Writes all figures as SVG and PNG. */
-int report_files(const cli_report_data *r, const char *folder);
+int cli_report_files(const cli_report_data *r, const char *folder);
 enum { CLI_REPORT_WIDTH = 520 };
 
 /* ---------------------------------------------------------------- output */
 
 /* Writes the HTML page. */
-int report_page(const cli_report_data *r, const char *path);
+int cli_report_page(const cli_report_data *r, const char *path);
 /* Writes as HTML how the results were measured. */
-void report_how(FILE *f, const cli_report_data *r);
+void cli_report_how(FILE *f, const cli_report_data *r);
 /* Writes the style of the page. */
-void report_page_style(FILE *f);
-extern const char report_script[];
+void cli_report_page_style(FILE *f);
+extern const char cli_report_script[];
 
 typedef struct cli_report_column {
   const char *title, *long_title;
@@ -135,26 +137,26 @@ typedef struct cli_report_column {
   bool left;
 } cli_report_column;
 /* Column i, or NULL. */
-const cli_report_column *report_column_at(int i);
+const cli_report_column *cli_report_column_at(int i);
 /* The text of a cell. value: the number behind it; NAN: none. */
-cli_report_name report_cell(const cli_report_data *r, const cli_bench_row *row,
-                            const cli_report_column *c, double *value);
+cli_report_name cli_report_cell(const cli_report_data *r, const cli_bench_row *row,
+                                const cli_report_column *c, double *value);
 /* True if rows of the matrix differ in this column. */
-bool report_column_varies(const cli_report_data *r, int matrix, const cli_report_column *c);
+bool cli_report_column_varies(const cli_report_data *r, int matrix, const cli_report_column *c);
 /* True if the table of the matrix has this column. matrix -1: the table of all. */
-bool report_column_shown(const cli_report_data *r, int matrix, const cli_report_column *c);
+bool cli_report_column_shown(const cli_report_data *r, int matrix, const cli_report_column *c);
 /* Size of the matrix, and what all its rows have in common. */
-cli_report_name report_caption(const cli_report_data *r, int matrix);
+cli_report_name cli_report_caption(const cli_report_data *r, int matrix);
 /* Indices [*count] of the measured rows, fastest first. The caller frees them. */
-int *report_rows(const cli_report_data *r, int matrix, int *count);
+int *cli_report_rows(const cli_report_data *r, int matrix, int *count);
 /* Writes the table as HTML. */
-void report_table(FILE *f, const cli_report_data *r);
+void cli_report_table(FILE *f, const cli_report_data *r);
 /* Writes the tables as Markdown. */
-int report_markdown(const cli_report_data *r, const char *path);
+int cli_report_markdown(const cli_report_data *r, const char *path);
 /* Writes the tables for LaTeX. */
-int report_latex(const cli_report_data *r, const char *path);
+int cli_report_latex(const cli_report_data *r, const char *path);
 
 /* Runs krylocl report --compare. */
-int report_compare(const cli_options *o);
+int cli_report_compare(const cli_options *o);
 
 #endif

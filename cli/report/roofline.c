@@ -23,13 +23,13 @@ typedef struct view { /* the quantities of both axes */
 } view;
 
 static double flops_of_row(const cli_report_data *r, const cli_bench_row *row) {
-  return bench_gflops(&r->run, row) * 1e9 * row->product.median;
+  return cli_bench_gflops(&r->run, row) * 1e9 * row->product.median;
 }
 static double intensity_of_row(const cli_report_data *r, const cli_bench_row *row) {
   return flops_of_row(r, row) / row->measured.bytes_product;
 }
 static double rate_of_row(const cli_report_data *r, const cli_bench_row *row) {
-  return bench_gflops(&r->run, row);
+  return cli_bench_gflops(&r->run, row);
 }
 static double bytes_of_row(const cli_report_data *r, const cli_bench_row *row) {
   return (void)r, row->measured.bytes_product;
@@ -43,15 +43,15 @@ static double least_seconds(double x, double stream) { return x / stream; }
 static const view roofline = {intensity_of_row,
                               rate_of_row,
                               roof_at,
-                              axis_number,
-                              axis_number,
+                              cli_axis_number,
+                              cli_axis_number,
                               "arithmetic intensity, flop per byte moved",
                               "GFlop/s of the product",
                               "roofline",
                               true},
                   time_of_bytes = {
                       bytes_of_row,        seconds_of_row,       least_seconds,
-                      axis_bytes,          axis_seconds,         "bytes moved by a product",
+                      cli_axis_bytes,      cli_axis_seconds,     "bytes moved by a product",
                       "time of a product", "time against bytes", false};
 
 typedef struct plot {
@@ -97,7 +97,7 @@ static void find_ranges(plot *p, double top) {
     const double stream = p->r->run.places[p->rows[i]->place].stream.rate;
     if (stream > 0) include_value(&p->y, p->v->bound(p->v->x(p->r, p->rows[i]), stream));
   }
-  p->x = axis_round(p->x), p->y = axis_round(p->y);
+  p->x = cli_axis_round(p->x), p->y = cli_axis_round(p->y);
 }
 
 /* Draws the part of the bound that lies within the picture. Its slope is one in logarithms. */
@@ -108,8 +108,8 @@ static void draw_bound(const plot *p, int place) {
   const double from = fmax(p->x.lo, p->y.lo / unit), to = fmin(p->x.hi, p->y.hi / unit);
   if (from >= to) return;
   snprintf(class, sizeof class, "ideal s%d", p->series[place] % CLI_SVG_SERIES);
-  svg_line(p->f, axis_at(&p->x, from), axis_at(&p->y, unit * from), axis_at(&p->x, to),
-           axis_at(&p->y, unit * to), class);
+  cli_svg_line(p->f, cli_axis_at(&p->x, from), cli_axis_at(&p->y, unit * from),
+               cli_axis_at(&p->x, to), cli_axis_at(&p->y, unit * to), class);
 }
 
 /* Draws the devices and their rates, one below another. */
@@ -121,30 +121,31 @@ static void draw_roofline_key(const plot *p) {
       const double stream = p->r->run.places[i].stream.rate;
       if (p->series[i] != s) continue;
       snprintf(class, sizeof class, "f%d", s % CLI_SVG_SERIES);
-      svg_dot(p->f, LEFT + 5, 30 + 16 * line, 4, class);
-      int n = snprintf(text, sizeof text, "%s", report_place(p->r, i, true).s);
+      cli_svg_dot(p->f, LEFT + 5, 30 + 16 * line, 4, class);
+      int n = snprintf(text, sizeof text, "%s", cli_report_place(p->r, i, true).s);
       if (stream > 0)
         snprintf(text + n, sizeof text - (size_t)n, "; dashed: its stream rate, %s GB/s",
-                 bench_factor(stream * 1e-9).s);
-      svg_text(p->f, LEFT + 15, 34 + 16 * line++, "mute", text);
+                 cli_bench_factor(stream * 1e-9).s);
+      cli_svg_text(p->f, LEFT + 15, 34 + 16 * line++, "mute", text);
     }
 }
 
 static void draw_point(const plot *p, const cli_bench_row *row, cli_label *l) {
   char tip[500], class[8];
-  *l = (cli_label){.x = axis_at(&p->x, p->v->x(p->r, row)),
-                   .y = axis_at(&p->y, p->v->y(p->r, row)),
+  *l = (cli_label){.x = cli_axis_at(&p->x, p->v->x(p->r, row)),
+                   .y = cli_axis_at(&p->y, p->v->y(p->r, row)),
                    .text = "",
                    .class = "ink"};
   snprintf(class, sizeof class, "f%d", p->series[row->place] % CLI_SVG_SERIES);
   snprintf(tip, sizeof tip,
            "%s, %s: %s per product, %s moved, %s GFlop/s, %.3g flop per byte, %.1f GB/s",
-           row->format, report_setting(p->r, row, true).s, axis_seconds(row->product.median).s,
-           axis_bytes(row->measured.bytes_product).s, bench_factor(rate_of_row(p->r, row)).s,
-           intensity_of_row(p->r, row), row->measured.bytes_product / row->product.median * 1e-9);
-  svg_group(p->f, tip);
-  svg_dot(p->f, l->x, l->y, 3.5, class);
-  svg_group_end(p->f);
+           row->format, cli_report_setting(p->r, row, true).s,
+           cli_axis_seconds(row->product.median).s, cli_axis_bytes(row->measured.bytes_product).s,
+           cli_bench_factor(rate_of_row(p->r, row)).s, intensity_of_row(p->r, row),
+           row->measured.bytes_product / row->product.median * 1e-9);
+  cli_svg_group(p->f, tip);
+  cli_svg_dot(p->f, l->x, l->y, 3.5, class);
+  cli_svg_group_end(p->f);
 }
 
 /* Places the names of the fastest points, each format once. */
@@ -157,8 +158,8 @@ static int draw_points(const plot *p, double top) {
     for (int k = 0; k < i && !before; k++) before = !strcmp(p->rows[k]->format, p->rows[i]->format);
     if (!before && named++ < LABELS) list[i].text = p->rows[i]->format;
   }
-  labels_place(list, p->count, CLI_REPORT_WIDTH, top, top + HEIGHT);
-  labels_draw(p->f, list, p->count);
+  cli_labels_place(list, p->count, CLI_REPORT_WIDTH, top, top + HEIGHT);
+  cli_labels_draw(p->f, list, p->count);
   free(list);
   return 0;
 }
@@ -176,14 +177,14 @@ static int draw_rates(FILE *f, const cli_report_data *r, const cli_report_subjec
   const double top = 30 + 16 * p.series_count;
   find_ranges(&p, top);
   snprintf(title, sizeof title, "%.96s: %s", r->run.matrices[s->matrix].name, v->title);
-  svg_begin(f, CLI_REPORT_WIDTH, top + HEIGHT + 40, title, alone);
-  axis_left(f, &p.y, LEFT, p.x.to, v->y_label, v->y_title);
-  axis_below(f, &p.x, top + HEIGHT, top, v->x_label, v->x_title);
+  cli_svg_begin(f, CLI_REPORT_WIDTH, top + HEIGHT + 40, title, alone);
+  cli_axis_left(f, &p.y, LEFT, p.x.to, v->y_label, v->y_title);
+  cli_axis_below(f, &p.x, top + HEIGHT, top, v->x_label, v->x_title);
   draw_roofline_key(&p);
   for (int i = 0; i < r->run.place_count; i++)
     if (p.series[i] >= 0) draw_bound(&p, i);
   rc = draw_points(&p, top);
-  svg_end(f);
+  cli_svg_end(f);
 done:
   free(p.rows), free(p.series);
   return rc;
@@ -197,7 +198,7 @@ static int draw_bytes(FILE *f, const cli_report_data *r, const cli_report_subjec
   return draw_rates(f, r, s, alone, &time_of_bytes);
 }
 
-const cli_report_figure report_roofline = {
+const cli_report_figure cli_report_roofline = {
     .name = "roofline",
     .title = "Roofline",
     .how = "Each point is a product. The dashed line is what the stream rate of the device allows "
@@ -205,7 +206,7 @@ const cli_report_figure report_roofline = {
            "above it work from cache.",
     .scope = CLI_REPORT_MATRIX,
     .draw = draw_roofline};
-const cli_report_figure report_bytes = {
+const cli_report_figure cli_report_bytes = {
     .name = "bytes",
     .title = "Time against bytes",
     .how = "Formats further left move fewer bytes. The dashed line is "

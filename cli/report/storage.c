@@ -50,18 +50,18 @@ static const cli_bench_row **collect_formats(const cli_report_data *r, int matri
 }
 
 static void draw_storage_bar(FILE *f, const cli_axis *x, const cli_bench_row *row, double y) {
-  const double bytes = row->measured.bytes_stored, end = axis_at(x, fmin(bytes, x->hi));
+  const double bytes = row->measured.bytes_stored, end = cli_axis_at(x, fmin(bytes, x->hi));
   const bool refused = row->state == CLI_BENCH_REFUSED;
   char tip[800], number[64];
-  snprintf(tip, sizeof tip, "%s: %s stored%s%s", row->format, axis_bytes(bytes).s,
+  snprintf(tip, sizeof tip, "%s: %s stored%s%s", row->format, cli_axis_bytes(bytes).s,
            refused ? "; refused: " : "", refused ? row->why : "");
-  snprintf(number, sizeof number, "%s%s", axis_bytes(bytes).s, refused ? ", refused" : "");
-  svg_group(f, tip);
-  svg_rect(f, 0, y - 3, CLI_REPORT_WIDTH, PITCH, "hit");
-  svg_text(f, x->from - 8, y + 10, refused ? "mute e" : "ink e", row->format);
-  svg_rect(f, x->from, y, end - x->from, 12, refused ? "none" : "bar");
-  svg_text(f, end + 6, y + 10, refused ? "mute" : "ink", number);
-  svg_group_end(f);
+  snprintf(number, sizeof number, "%s%s", cli_axis_bytes(bytes).s, refused ? ", refused" : "");
+  cli_svg_group(f, tip);
+  cli_svg_rect(f, 0, y - 3, CLI_REPORT_WIDTH, PITCH, "hit");
+  cli_svg_text(f, x->from - 8, y + 10, refused ? "mute e" : "ink e", row->format);
+  cli_svg_rect(f, x->from, y, end - x->from, 12, refused ? "none" : "bar");
+  cli_svg_text(f, end + 6, y + 10, refused ? "mute" : "ink", number);
+  cli_svg_group_end(f);
 }
 
 static int draw_storage(FILE *f, const cli_report_data *r, const cli_report_subject *s,
@@ -72,7 +72,7 @@ static int draw_storage(FILE *f, const cli_report_data *r, const cli_report_subj
   const cli_bench_row **list = collect_formats(r, s->matrix, &count);
   if (!list) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   for (int i = 0; i < count; i++) {
-    left = fmax(left, svg_width(list[i]->format) + 12);
+    left = fmax(left, cli_svg_width(list[i]->format) + 12);
     if (list[i]->state != CLI_BENCH_REFUSED) kept = i + 1, most = list[i]->measured.bytes_stored;
   }
   if (kept)
@@ -83,16 +83,16 @@ static int draw_storage(FILE *f, const cli_report_data *r, const cli_report_subj
     const cli_axis x = {.lo = 0, .hi = most, .from = left, .to = CLI_REPORT_WIDTH - NUMBERS};
     snprintf(title, sizeof title, "%.96s: bytes stored by each format, %s",
              r->run.matrices[s->matrix].name, cli_type_words(list[0]->type));
-    svg_begin(f, CLI_REPORT_WIDTH, TOP + PITCH * count + 4, title, alone);
-    svg_text(f, left, 14, "mute", "bytes stored on the device");
+    cli_svg_begin(f, CLI_REPORT_WIDTH, TOP + PITCH * count + 4, title, alone);
+    cli_svg_text(f, left, 14, "mute", "bytes stored on the device");
     for (int i = 0; i < count; i++) draw_storage_bar(f, &x, list[i], TOP + PITCH * i);
-    svg_end(f);
+    cli_svg_end(f);
   }
   free(list);
   return 0;
 }
 
-const cli_report_figure report_storage = {
+const cli_report_figure cli_report_storage = {
     .name = "storage",
     .title = "Storage",
     .how = "Bytes of the matrix on the device, the least first. Dashed: the format refused this "

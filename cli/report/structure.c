@@ -20,18 +20,18 @@ static cli_text bin_name(const cli_lengths *b) {
 static void bin(FILE *f, const cli_bench_matrix *A, int i, double width, const cli_axis *y,
                 double *last) {
   const cli_lengths *b = &A->lengths[i];
-  const double x = LEFT + width * i, top = axis_at(y, (double)b->rows);
+  const double x = LEFT + width * i, top = cli_axis_at(y, (double)b->rows);
   char tip[200];
   const cli_text name = bin_name(b), from = cli_count(b->from);
   snprintf(tip, sizeof tip, "%s rows of %s entries: %.3g %%", cli_count(b->rows).s, name.s,
            100 * (double)b->rows / (double)A->rows);
-  svg_group(f, tip);
-  svg_rect(f, x + 1, b->rows ? fmin(top, TOP + HEIGHT - 1) : TOP + HEIGHT, fmax(width - 2, 1),
-           TOP + HEIGHT - top, "best");
-  svg_group_end(f);
-  const double w = svg_width(from.s);
+  cli_svg_group(f, tip);
+  cli_svg_rect(f, x + 1, b->rows ? fmin(top, TOP + HEIGHT - 1) : TOP + HEIGHT, fmax(width - 2, 1),
+               TOP + HEIGHT - top, "best");
+  cli_svg_group_end(f);
+  const double w = cli_svg_width(from.s);
   if (x + width / 2 - w / 2 < *last + 8) return;
-  svg_text(f, x + width / 2, TOP + HEIGHT + 16, "mute c", from.s);
+  cli_svg_text(f, x + width / 2, TOP + HEIGHT + 16, "mute c", from.s);
   *last = x + width / 2 + w / 2;
 }
 
@@ -44,17 +44,17 @@ static int draw_lengths(FILE *f, const cli_report_data *r, const cli_report_subj
   if (!n || !A->rows) return 0;
   cli_axis y = {.lo = 0, .hi = 1, .from = TOP + HEIGHT, .to = TOP};
   for (int i = 0; i < n; i++) y.hi = fmax(y.hi, (double)A->lengths[i].rows);
-  y = axis_round(y);
+  y = cli_axis_round(y);
   const double width = fmin((CLI_REPORT_WIDTH - 8.0 - LEFT) / n, 90);
   snprintf(title, sizeof title, "%.96s: rows by their number of entries", A->name);
-  svg_begin(f, CLI_REPORT_WIDTH, TOP + HEIGHT + 40, title, alone);
-  axis_left(f, &y, LEFT, LEFT + width * n, axis_number, "rows");
+  cli_svg_begin(f, CLI_REPORT_WIDTH, TOP + HEIGHT + 40, title, alone);
+  cli_axis_left(f, &y, LEFT, LEFT + width * n, cli_axis_number, "rows");
   for (int i = 0; i < n; i++) bin(f, A, i, width, &y, &last);
-  svg_text(f, LEFT, TOP + HEIGHT + 34, "mute",
-           A->lengths[n - 1].from != A->lengths[n - 1].to
-               ? "entries in a row, from this number on (powers of two)"
-               : "entries in a row");
-  svg_end(f);
+  cli_svg_text(f, LEFT, TOP + HEIGHT + 34, "mute",
+               A->lengths[n - 1].from != A->lengths[n - 1].to
+                   ? "entries in a row, from this number on (powers of two)"
+                   : "entries in a row");
+  cli_svg_end(f);
   return 0;
 }
 
@@ -69,20 +69,20 @@ static int draw_pattern(FILE *f, const cli_report_data *r, const cli_report_subj
   snprintf(title, sizeof title, "%.96s: %s x %s, %s nonzeros; the darkest cell has %s", A->name,
            cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s,
            cli_count(A->raster_max).s);
-  svg_begin(f, w + 2, h + 2, title, alone);
-  svg_raster(f, A->raster, A->raster_x, A->raster_y, size);
-  svg_end(f);
+  cli_svg_begin(f, w + 2, h + 2, title, alone);
+  cli_svg_raster(f, A->raster, A->raster_x, A->raster_y, size);
+  cli_svg_end(f);
   return 0;
 }
 
-const cli_report_figure report_lengths = {
+const cli_report_figure cli_report_lengths = {
     .name = "row-lengths",
     .title = "Row lengths",
     .how = "Formats that pad to the longest row suit narrow distributions; a long tail asks for "
            "CSR or sorted slices.",
     .scope = CLI_REPORT_MATRIX,
     .draw = draw_lengths};
-const cli_report_figure report_pattern = {
+const cli_report_figure cli_report_pattern = {
     .name = "pattern",
     .title = "Non-zero structure",
     .how = "The stronger a cell, the more entries it has (logarithmic).",

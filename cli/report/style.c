@@ -62,17 +62,17 @@ static const char
         ".3rem}thead{display:table-header-group;break-inside:avoid}tr{break-inside:avoid}a{color:"
         "inherit;text-decoration:none}}\n";
 
-void report_page_style(FILE *f) {
+void cli_report_page_style(FILE *f) {
   fputs("<style>", f);
   fputs(light, f);
   fputs(dark, f);
   fputs(layout, f);
-  svg_style(f, false);
+  cli_svg_style(f, false);
   fputs("</style>\n", f);
 }
 
 /* A click on the head of a column sorts by it: numbers by value, absent ones last; again: the other way. */
-const char report_script[] =
+const char cli_report_script[] =
     "document.querySelectorAll('table.sortable').forEach(t=>{const "
     "h=[...t.tHead.rows[0].cells];h.forEach((c,k)=>{\n"
     "c.firstChild.onclick=()=>{const down=c.getAttribute('aria-sort')==='ascending';\n"

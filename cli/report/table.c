@@ -31,26 +31,26 @@ static const cli_report_column columns[] = {
      CLI_BENCH_PAYS, false},
     {"stored", "bytes on the device", CLI_BENCH_STORED, false}};
 
-const cli_report_column *report_column_at(int i) {
+const cli_report_column *cli_report_column_at(int i) {
   return i < (int)(sizeof columns / sizeof *columns) ? &columns[i] : NULL;
 }
 
 static double cell_value(const cli_report_data *r, const cli_bench_row *row, cli_bench_column c) {
   const cli_bench_run *b = &r->run;
-  const bool reference = row->place < 0, none = reference || bench_alone(row);
-  const kcl_summary *t = bench_time(row);
-  const cli_bench_break_even e = bench_pays(b, row);
+  const bool reference = row->place < 0, none = reference || cli_bench_alone(row);
+  const kcl_summary *t = cli_bench_time(row);
+  const cli_bench_break_even e = cli_bench_pays(b, row);
   double v = 0;
   switch (c) {
   case CLI_BENCH_ITERATION: return none ? NAN : row->iteration.median;
-  case CLI_BENCH_PER_RHS: return bench_per_rhs(row);
+  case CLI_BENCH_PER_RHS: return cli_bench_per_rhs(row);
   case CLI_BENCH_SPREAD: return fmax(t->high - t->median, t->median - t->low) / t->median;
   case CLI_BENCH_PRODUCT: return row->product.median;
-  case CLI_BENCH_STREAM: v = bench_fraction(b, row); break;
-  case CLI_BENCH_GBYTES: return bench_rate(row) * 1e-9;
-  case CLI_BENCH_GFLOPS: return bench_gflops(b, row);
-  case CLI_BENCH_SPEEDUP: v = bench_speedup(b, row); break;
-  case CLI_BENCH_SETUP: return reference ? NAN : bench_setup(row);
+  case CLI_BENCH_STREAM: v = cli_bench_fraction(b, row); break;
+  case CLI_BENCH_GBYTES: return cli_bench_rate(row) * 1e-9;
+  case CLI_BENCH_GFLOPS: return cli_bench_gflops(b, row);
+  case CLI_BENCH_SPEEDUP: v = cli_bench_speedup(b, row); break;
+  case CLI_BENCH_SETUP: return reference ? NAN : cli_bench_setup(row);
   case CLI_BENCH_PAYS: return e.against ? e.after : NAN;
   case CLI_BENCH_STORED: v = row->measured.bytes_stored; break;
   default: return NAN;
@@ -58,28 +58,28 @@ static double cell_value(const cli_report_data *r, const cli_bench_row *row, cli
   return v > 0 ? v : NAN;
 }
 
-cli_report_name report_cell(const cli_report_data *r, const cli_bench_row *row,
-                            const cli_report_column *c, double *value) {
+cli_report_name cli_report_cell(const cli_report_data *r, const cli_bench_row *row,
+                                const cli_report_column *c, double *value) {
   cli_report_name t;
   cli_text buffer;
   *value = cell_value(r, row, c->cell);
-  if (c->cell == CLI_BENCH_PLACE && row->place >= 0) return report_place(r, row->place, true);
+  if (c->cell == CLI_BENCH_PLACE && row->place >= 0) return cli_report_place(r, row->place, true);
   if (c->cell == CLI_BENCH_PLACE) return (cli_report_name){"host, 1 thread"};
   snprintf(t.s, sizeof t.s, "%s",
            c->left || isfinite(*value) || c->cell == CLI_BENCH_PAYS
-               ? bench_cell(&r->run, row, c->cell, &buffer)
+               ? cli_bench_cell(&r->run, row, c->cell, &buffer)
                : "-");
   return t;
 }
 
-bool report_column_varies(const cli_report_data *r, int matrix, const cli_report_column *c) {
+bool cli_report_column_varies(const cli_report_data *r, int matrix, const cli_report_column *c) {
   cli_report_name first = {""};
   for (int i = 0; i < r->run.row_count; i++) {
     const cli_bench_row *row = &r->run.rows[i];
     double v;
     if (row->state != CLI_BENCH_OK || row->place < 0 || (matrix >= 0 && row->matrix != matrix))
       continue;
-    const cli_report_name text = report_cell(r, row, c, &v);
+    const cli_report_name text = cli_report_cell(r, row, c, &v);
     if (*first.s && strcmp(first.s, text.s)) return true;
     first = text;
   }
@@ -89,14 +89,14 @@ bool report_column_varies(const cli_report_data *r, int matrix, const cli_report
 static const cli_bench_run *sorting;
 static int compare_table_rows(const void *a, const void *b) {
   const cli_bench_row *x = &sorting->rows[*(const int *)a], *y = &sorting->rows[*(const int *)b];
-  const double s = bench_per_rhs(x), t = bench_per_rhs(y);
+  const double s = cli_bench_per_rhs(x), t = cli_bench_per_rhs(y);
   if (x->matrix != y->matrix) return x->matrix - y->matrix;
   if ((x->place < 0) != (y->place < 0)) return (x->place < 0) - (y->place < 0);
-  if (bench_alone(x) != bench_alone(y)) return bench_alone(x) - bench_alone(y);
+  if (cli_bench_alone(x) != cli_bench_alone(y)) return cli_bench_alone(x) - cli_bench_alone(y);
   return s < t ? -1 : s > t;
 }
 
-int *report_rows(const cli_report_data *r, int matrix, int *count) {
+int *cli_report_rows(const cli_report_data *r, int matrix, int *count) {
   int *list = malloc(((size_t)r->run.row_count + 1) * sizeof *list);
   *count = 0;
   for (int i = 0; list && i < r->run.row_count; i++)
@@ -111,38 +111,38 @@ int *report_rows(const cli_report_data *r, int matrix, int *count) {
 
 static void print_column_head(FILE *f, const char *title, const char *tip, bool left) {
   fprintf(f, "<th scope=\"col\"%s title=\"", left ? " class=\"left\"" : "");
-  xml_text(f, tip);
+  cli_xml_text(f, tip);
   fputs("\"><button type=\"button\">", f);
-  xml_text(f, title);
+  cli_xml_text(f, title);
   fputs("</button></th>", f);
 }
 
 static void print_table_row(FILE *f, const cli_report_data *r, const cli_bench_row *row) {
   const cli_report_column *c;
   fprintf(f, "<tr%s><td class=\"left\">", row->place < 0 ? " class=\"reference\"" : "");
-  xml_text(f, r->run.matrices[row->matrix].name);
+  cli_xml_text(f, r->run.matrices[row->matrix].name);
   fputs("</td>", f);
-  for (int i = 0; (c = report_column_at(i)); i++) {
+  for (int i = 0; (c = cli_report_column_at(i)); i++) {
     double v;
-    const cli_report_name text = report_cell(r, row, c, &v);
-    if (c->cell == CLI_BENCH_PER_RHS && !report_column_shown(r, -1, c)) continue;
+    const cli_report_name text = cli_report_cell(r, row, c, &v);
+    if (c->cell == CLI_BENCH_PER_RHS && !cli_report_column_shown(r, -1, c)) continue;
     fprintf(f, "<td%s", c->left ? " class=\"left\"" : "");
     if (isfinite(v)) fprintf(f, " data-v=\"%.17g\"", v);
     fputc('>', f);
-    xml_text(f, text.s);
+    cli_xml_text(f, text.s);
     fputs("</td>", f);
   }
   fputs("</tr>\n", f);
 }
 
-void report_table(FILE *f, const cli_report_data *r) {
+void cli_report_table(FILE *f, const cli_report_data *r) {
   int count;
   const cli_report_column *c;
-  int *rows = report_rows(r, -1, &count);
+  int *rows = cli_report_rows(r, -1, &count);
   fputs("<div class=\"wide\"><table class=\"sortable\"><thead><tr>", f);
   print_column_head(f, "matrix", "short name", true);
-  for (int i = 0; (c = report_column_at(i)); i++)
-    if (c->cell != CLI_BENCH_PER_RHS || report_column_shown(r, -1, c))
+  for (int i = 0; (c = cli_report_column_at(i)); i++)
+    if (c->cell != CLI_BENCH_PER_RHS || cli_report_column_shown(r, -1, c))
       print_column_head(f, c->title, c->long_title, c->left);
   fputs("</tr></thead><tbody>\n", f);
   for (int i = 0; rows && i < count; i++) print_table_row(f, r, &r->run.rows[rows[i]]);
@@ -150,7 +150,7 @@ void report_table(FILE *f, const cli_report_data *r) {
   free(rows);
 }
 
-bool report_column_shown(const cli_report_data *r, int matrix, const cli_report_column *c) {
+bool cli_report_column_shown(const cli_report_data *r, int matrix, const cli_report_column *c) {
   const bool always = c->cell == CLI_BENCH_FORMAT ||
                       (!c->left && c->cell != CLI_BENCH_PER_RHS && c->cell != CLI_BENCH_ITERATION);
   bool iterates = false, many = false;
@@ -158,9 +158,9 @@ bool report_column_shown(const cli_report_data *r, int matrix, const cli_report_
     const cli_bench_row *row = &r->run.rows[i];
     if (row->state != CLI_BENCH_OK || row->place < 0 || (matrix >= 0 && row->matrix != matrix))
       continue;
-    iterates |= !bench_alone(row), many |= row->nrhs > 1;
+    iterates |= !cli_bench_alone(row), many |= row->nrhs > 1;
   }
   if (c->cell == CLI_BENCH_ITERATION) return iterates;
   if (c->cell == CLI_BENCH_PER_RHS) return many;
-  return always || report_column_varies(r, matrix, c);
+  return always || cli_report_column_varies(r, matrix, c);
 }

@@ -22,7 +22,7 @@ static series series_of(const cli_report_data *r, const cli_report_group *g, con
   for (int i = 0; i < r->run.row_count && s.count < COUNTS; i++) {
     const cli_bench_row *row = &r->run.rows[i];
     if (row->state != CLI_BENCH_OK || row->place < 0 || strcmp(row->format, format) ||
-        !report_same_question(r, row, g->key))
+        !cli_report_same_question(r, row, g->key))
       continue;
     const kcl_device *d = &r->run.places[row->place].device;
     int k = s.count++;
@@ -35,24 +35,24 @@ static series series_of(const cli_report_data *r, const cli_report_group *g, con
 }
 
 static int add_thread_line(cli_lines *l, const series *s) {
-  const double first = bench_time(s->row[0])->median;
-  cli_line *one = lines_add(l, s->count);
+  const double first = cli_bench_time(s->row[0])->median;
+  cli_line *one = cli_lines_add(l, s->count);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   snprintf(one->name, sizeof one->name, "%s", s->row[0]->format);
   int n = snprintf(one->tip, sizeof one->tip, "%s:", one->name);
   for (int k = 0; k < s->count; k++) {
-    const double t = bench_time(s->row[k])->median;
+    const double t = cli_bench_time(s->row[k])->median;
     one->x[k] = s->threads[k], one->y[k] = first / t;
     if (n < 240)
       n += snprintf(one->tip + n, sizeof one->tip - (size_t)n, "%s %d thread%s %s", k ? "," : "",
-                    s->threads[k], s->threads[k] == 1 ? "" : "s", axis_seconds(t).s);
+                    s->threads[k], s->threads[k] == 1 ? "" : "s", cli_axis_seconds(t).s);
   }
   one->count = s->count;
   return 0;
 }
 
 static int add_ideal_line(cli_lines *l, const series *s) {
-  cli_line *one = lines_add(l, 2);
+  cli_line *one = cli_lines_add(l, 2);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   one->x[0] = s->threads[0];
   one->y[0] = 1;
@@ -76,7 +76,7 @@ static const cli_report_group *most_threads_group(const cli_report_data *r,
   const cli_report_group *best = g;
   for (int i = 0; i < r->group_count; i++) {
     const cli_report_group *h = &r->groups[i];
-    if (report_same_question(r, h->key, g->key) &&
+    if (cli_report_same_question(r, h->key, g->key) &&
         r->run.places[h->key->place].device.compute_units >
             r->run.places[best->key->place].device.compute_units)
       best = h;
@@ -93,14 +93,14 @@ static int draw_threads(FILE *f, const cli_report_data *r, const cli_report_subj
                  .x_title = "threads",
                  .y_title = "speed-up",
                  .x_label = thread_label,
-                 .y_label = axis_number,
+                 .y_label = cli_axis_number,
                  .log_x = true,
                  .log_y = true,
                  .dots = true};
-  if (!report_first(r, s->g, true)) return 0;
+  if (!cli_report_first(r, s->g, true)) return 0;
   const cli_report_group *g = most_threads_group(r, s->g);
   snprintf(title, sizeof title, "%.96s: thread scaling, %s", r->run.matrices[s->matrix].name,
-           report_setting(r, g->key, false).s);
+           cli_report_setting(r, g->key, false).s);
   for (int i = 0; i < g->count && l.count < LINES; i++) {
     const series one = series_of(r, g, r->run.rows[g->rows[i]].format);
     if (one.count < 2) continue;
@@ -109,13 +109,13 @@ static int draw_threads(FILE *f, const cli_report_data *r, const cli_report_subj
   }
   for (int k = 0; k < widest.count && k < 16; k++) l.marks[l.mark_count++] = widest.threads[k];
   if (l.count) CLI_TRY(add_ideal_line(&l, &widest));
-  lines_draw(f, &l, alone);
+  cli_lines_draw(f, &l, alone);
 done:
-  lines_free(&l);
+  cli_lines_free(&l);
   return rc;
 }
 
-const cli_report_figure report_threads = {
+const cli_report_figure cli_report_threads = {
     .name = "threads",
     .title = "Thread scaling",
     .how = "Time on the fewest threads by the time on N. A product is bound by memory: the line "

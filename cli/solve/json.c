@@ -24,46 +24,46 @@ static void add_history(cJSON *o, const kcl_report *p) {
 /* Adds the results of one right-hand side. */
 static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
   const kcl_report *p = &s->report;
-  json_bool(o, "converged", p->converged);
-  json_text(o, "reason", kcl_reason_text(p->reason));
-  json_count(o, "iterations", p->iterations);
-  json_count(o, "residual_restarts", p->residual_restarts);
-  json_text(o, "changes", p->changes);
-  json_bool(o, "mixed", p->mixed);
+  cli_json_bool(o, "converged", p->converged);
+  cli_json_text(o, "reason", kcl_reason_text(p->reason));
+  cli_json_count(o, "iterations", p->iterations);
+  cli_json_count(o, "residual_restarts", p->residual_restarts);
+  cli_json_text(o, "changes", p->changes);
+  cli_json_bool(o, "mixed", p->mixed);
   if (p->mixed) {
-    json_count(o, "inner_iterations", p->inner_iterations);
-    json_count(o, "outer_iterations", p->outer_iterations);
-    json_text(o, "mixed_end", p->mixed_end);
+    cli_json_count(o, "inner_iterations", p->inner_iterations);
+    cli_json_count(o, "outer_iterations", p->outer_iterations);
+    cli_json_text(o, "mixed_end", p->mixed_end);
   }
   /* Each is one quantity: a direct solution has no recurrence, and some solves test another residual. */
   bool other = cli_tests_another(r, p);
   double recurrence = p->relative_residual < 0 ? NAN : p->relative_residual;
-  json_number(o, "relative_residual", other ? NAN : recurrence);
-  json_number(o, "true_relative_residual", p->true_relative_residual);
-  json_number(o, "backward_error", p->backward_error);
-  json_number(o, "rowwise_error", p->rowwise_error);
-  json_number(o, "componentwise_error", p->componentwise_error);
+  cli_json_number(o, "relative_residual", other ? NAN : recurrence);
+  cli_json_number(o, "true_relative_residual", p->true_relative_residual);
+  cli_json_number(o, "backward_error", p->backward_error);
+  cli_json_number(o, "rowwise_error", p->rowwise_error);
+  cli_json_number(o, "componentwise_error", p->componentwise_error);
   if (other) {
-    json_number(o, "tested_residual", recurrence);
-    json_number(o, "true_tested_residual", p->tested_residual);
+    cli_json_number(o, "tested_residual", recurrence);
+    cli_json_number(o, "true_tested_residual", p->tested_residual);
   }
   if (p->normal_residual >= 0) {
-    json_bool(o, "least_squares", p->least_squares);
-    json_number(o, "normal_residual", p->normal_residual);
+    cli_json_bool(o, "least_squares", p->least_squares);
+    cli_json_number(o, "normal_residual", p->normal_residual);
   }
-  json_bool(o, "not_unique", p->not_unique);
-  json_bool(o, "least_norm", p->least_norm);
+  cli_json_bool(o, "not_unique", p->not_unique);
+  cli_json_bool(o, "least_norm", p->least_norm);
   if (p->condition_estimate > 0 && p->reason != KCL_INDEFINITE) {
-    json_number(o, "condition_estimate", p->condition_estimate);
-    json_number(o, "ritz_min", p->ritz_min);
-    json_number(o, "ritz_max", p->ritz_max);
+    cli_json_number(o, "condition_estimate", p->condition_estimate);
+    cli_json_number(o, "ritz_min", p->ritz_min);
+    cli_json_number(o, "ritz_max", p->ritz_max);
   } else
     cJSON_AddNullToObject(o, "condition_estimate");
-  if (s->forward_error >= 0) json_number(o, "forward_error", s->forward_error);
+  if (s->forward_error >= 0) cli_json_number(o, "forward_error", s->forward_error);
   if (s->checked)
-    json_compare(cJSON_AddObjectToObject(o, "check"), &s->check);
+    cli_json_compare(cJSON_AddObjectToObject(o, "check"), &s->check);
   else if (r->check_interrupted)
-    json_text(cJSON_AddObjectToObject(o, "check"), "verdict", "interrupted");
+    cli_json_text(cJSON_AddObjectToObject(o, "check"), "verdict", "interrupted");
   add_history(o, p);
 }
 
@@ -71,17 +71,17 @@ static void add_time_list(cJSON *o, const cli_run *r) {
   cJSON *t = cJSON_AddObjectToObject(o, "seconds");
   cli_time list[CLI_TIMES];
   cli_times(r, list);
-  for (int i = 0; i < CLI_TIMES; i++) json_number(t, list[i].name, list[i].seconds);
+  for (int i = 0; i < CLI_TIMES; i++) cli_json_number(t, list[i].name, list[i].seconds);
 }
 
 static void add_speed(cJSON *o, const cli_run *r, const kcl_report *p) {
   double rate = p->bytes_per_iteration / p->seconds_per_iteration; /* not finite: null */
-  json_number(o, "seconds_per_iteration", p->seconds_per_iteration);
-  json_number(o, "bytes_per_iteration", p->bytes_per_iteration);
-  json_number(o, "gbytes_per_second", rate * 1e-9);
-  json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
-  json_number(o, "stream_fraction", rate / r->stream.rate);
-  json_stream(o, &r->stream);
+  cli_json_number(o, "seconds_per_iteration", p->seconds_per_iteration);
+  cli_json_number(o, "bytes_per_iteration", p->bytes_per_iteration);
+  cli_json_number(o, "gbytes_per_second", rate * 1e-9);
+  cli_json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
+  cli_json_number(o, "stream_fraction", rate / r->stream.rate);
+  cli_json_stream(o, &r->stream);
 }
 
 /* Adds the times on record that "auto" chooses by. */
@@ -91,14 +91,14 @@ static void add_timings(cJSON *o, const cli_run *r) {
     kcl_setup_timing t;
     kcl_solver_timing(r->solver, i, &t);
     cJSON *one = cJSON_CreateObject();
-    json_text(one, "solver", t.solver);
-    json_text(one, "format", t.format);
-    json_text(one, "precond", t.precond);
-    json_number(one, "seconds_setup", t.seconds_setup);
-    json_number(one, "seconds_per_iteration", t.seconds_per_iteration);
+    cli_json_text(one, "solver", t.solver);
+    cli_json_text(one, "format", t.format);
+    cli_json_text(one, "precond", t.precond);
+    cli_json_number(one, "seconds_setup", t.seconds_setup);
+    cli_json_number(one, "seconds_per_iteration", t.seconds_per_iteration);
     cJSON_AddItemToArray(list, one);
   }
-  json_count(o, "expected_iterations", r->setup.expected_iterations);
+  cli_json_count(o, "expected_iterations", r->setup.expected_iterations);
 }
 
 static void add_powers(cJSON *o, const char *name, const int range[2]) {
@@ -106,8 +106,8 @@ static void add_powers(cJSON *o, const char *name, const int range[2]) {
 }
 
 static void add_scale(cJSON *o, const kcl_setup_info *s) {
-  json_bool(o, "scaled", s->scaled);
-  json_text(o, "scale_reason", s->scale_reason);
+  cli_json_bool(o, "scaled", s->scaled);
+  cli_json_text(o, "scale_reason", s->scale_reason);
   if (!s->scaled) return;
   add_powers(o, "scale_rows", s->row_powers);
   add_powers(o, "scale_columns", s->col_powers);
@@ -115,69 +115,69 @@ static void add_scale(cJSON *o, const kcl_setup_info *s) {
 
 static void add_precond_fields(cJSON *o, const kcl_setup_info *s) {
   if (!s->precond_levels) return;
-  json_number(o, "precond_bytes", s->bytes_precond);
-  json_text(o, "precond_note", s->precond_note);
-  json_count(o, "precond_levels", s->precond_levels);
-  json_number(o, "precond_rows", s->precond_rows);
-  json_number(o, "precond_nonzeros", s->precond_nonzeros);
-  json_number(o, "precond_complexity", s->precond_complexity);
+  cli_json_number(o, "precond_bytes", s->bytes_precond);
+  cli_json_text(o, "precond_note", s->precond_note);
+  cli_json_count(o, "precond_levels", s->precond_levels);
+  cli_json_number(o, "precond_rows", s->precond_rows);
+  cli_json_number(o, "precond_nonzeros", s->precond_nonzeros);
+  cli_json_number(o, "precond_complexity", s->precond_complexity);
 }
 
 static void add_method_fields(cJSON *o, const cli_run *r) {
   char letter[2] = {kcl_type_letter(r->p.precision), 0};
-  json_text(o, "solver", r->setup.solver);
-  json_text(o, "solver_reason", r->setup.solver_reason);
-  json_bool(o, "solver_remembered", r->setup.solver_remembered);
-  json_text(o, "precond", r->setup.precond);
+  cli_json_text(o, "solver", r->setup.solver);
+  cli_json_text(o, "solver_reason", r->setup.solver_reason);
+  cli_json_bool(o, "solver_remembered", r->setup.solver_remembered);
+  cli_json_text(o, "precond", r->setup.precond);
   add_precond_fields(o, &r->setup);
-  json_text(o, "format", r->setup.format);
-  json_text(o, "format_reason", r->setup.format_reason);
+  cli_json_text(o, "format", r->setup.format);
+  cli_json_text(o, "format_reason", r->setup.format_reason);
   add_timings(o, r);
   add_scale(o, &r->setup);
-  json_zeros(o, r->setup.zero_rows, r->setup.first_zero_row, r->setup.zero_cols,
-             r->setup.first_zero_col);
-  json_text(o, "kernel", r->setup.kernel);
-  json_number(o, "bytes_stored", r->setup.bytes_stored);
-  json_count(o, "stages", r->setup.stages);
-  json_text(o, "precision", letter);
+  cli_json_zeros(o, r->setup.zero_rows, r->setup.first_zero_row, r->setup.zero_cols,
+                 r->setup.first_zero_col);
+  cli_json_text(o, "kernel", r->setup.kernel);
+  cli_json_number(o, "bytes_stored", r->setup.bytes_stored);
+  cli_json_count(o, "stages", r->setup.stages);
+  cli_json_text(o, "precision", letter);
   if (r->asked.mixed) {
-    json_text(o, "mixed_reason", r->setup.mixed);
-    json_number(o, "bytes_float", r->setup.bytes_float);
+    cli_json_text(o, "mixed_reason", r->setup.mixed);
+    cli_json_number(o, "bytes_float", r->setup.bytes_float);
   }
-  json_device(o, &r->device);
-  json_number(o, "tol", r->asked.tol);
-  json_number(o, "atol", r->asked.atol);
+  cli_json_device(o, &r->device);
+  cli_json_number(o, "tol", r->asked.tol);
+  cli_json_number(o, "atol", r->asked.atol);
 }
 
 static void add_columns(cJSON *o, const cli_run *r) {
-  json_count(o, "nrhs", r->p.b->cols);
+  cli_json_count(o, "nrhs", r->p.b->cols);
   if (r->p.b->cols == 1) return;
-  json_count(o, "nrhs_at_once", r->setup.nrhs);
-  json_count(o, "worst_column", r->worst + 1);
+  cli_json_count(o, "nrhs_at_once", r->setup.nrhs);
+  cli_json_count(o, "worst_column", r->worst + 1);
   cJSON *list = cJSON_AddArrayToObject(o, "solves");
   for (int64_t j = 0; j < r->solved; j++) {
     cJSON *one = cJSON_CreateObject();
-    json_count(one, "column", j + 1);
+    cli_json_count(one, "column", j + 1);
     add_result(one, r, &r->results[j]);
-    json_number(one, "seconds_solve", r->results[j].report.seconds_solve);
+    cli_json_number(one, "seconds_solve", r->results[j].report.seconds_solve);
     cJSON_AddItemToArray(list, one);
   }
 }
 
-int solve_json(const cli_run *r) {
+int cli_solve_json(const cli_run *r) {
   const cli_result *worst = &r->results[r->worst];
   cJSON *o = cJSON_CreateObject();
   if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
-  json_text(o, "krylocl", kcl_version());
-  json_matrix(o, r->o->files[0], &r->p.whole);
+  cli_json_text(o, "krylocl", kcl_version());
+  cli_json_matrix(o, r->o->files[0], &r->p.whole);
   add_method_fields(o, r);
   add_result(o, r, worst);
   add_time_list(o, r);
   add_speed(o, r, &worst->report);
   add_columns(o, r);
-  json_ranks(o, r);
-  profile_json(o, r);
-  int rc = json_write(r->o->json, o);
+  cli_json_ranks(o, r);
+  cli_profile_json(o, r);
+  int rc = cli_json_write(r->o->json, o);
   cJSON_Delete(o);
   return rc;
 }

@@ -5,6 +5,6 @@
 #include "cli/solve/run.h"
 
 /* Writes the JSON file of the run. */
-int solve_json(const cli_run *r);
+int cli_solve_json(const cli_run *r);
 
 #endif

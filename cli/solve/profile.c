@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void profile_free(cli_profile *p) {
+void cli_profile_free(cli_profile *p) {
   free(p->setup.entry), free(p->solve.entry);
   *p = (cli_profile){0};
 }
 
-double profile_moved(const kcl_profile *p, const char *kind) {
+double cli_profile_moved(const kcl_profile *p, const char *kind) {
   double bytes = 0;
   for (int i = 0; i < p->count; i++)
     if (!strcmp(p->entry[i].kind, kind)) bytes += p->entry[i].bytes;
@@ -40,14 +40,14 @@ static void say_entry(const cli_options *o, const kcl_profile_entry *e, double w
   cli_say(o, "\n");
 }
 
-void profile_say_commands(const cli_options *o, const kcl_profile *p) {
+void cli_profile_say_commands(const cli_options *o, const kcl_profile *p) {
   for (int i = 0; i < p->count; i++) say_entry(o, &p->entry[i], p->seconds);
 }
 
 static void say_part(const cli_options *o, const char *what, const kcl_profile *p) {
   cli_say(o, "profile     %s: %s on the device, %s of it between commands\n", what,
           cli_seconds(p->seconds).s, cli_seconds(p->gaps).s);
-  profile_say_commands(o, p);
+  cli_profile_say_commands(o, p);
 }
 
 static double csr_bytes(const kcl_csr *A, double scalar) {
@@ -61,16 +61,16 @@ static void say_bytes(const cli_run *r) {
                b_and_x = columns * (double)(A->rows + A->cols) * scalar,
                x = columns * (double)A->cols * scalar;
   cli_say(r->o, "bytes       to the device %s, at least %s: %s %s, b and x %s; CSR has %s\n",
-          cli_bytes(profile_moved(&r->profile.setup, "write") +
-                    profile_moved(&r->profile.solve, "write"))
+          cli_bytes(cli_profile_moved(&r->profile.setup, "write") +
+                    cli_profile_moved(&r->profile.solve, "write"))
               .s,
           cli_bytes(stored + b_and_x).s, r->setup.format, cli_bytes(stored).s, cli_bytes(b_and_x).s,
           cli_bytes(csr).s);
   cli_say(r->o, "            back %s, at least %s: x\n",
-          cli_bytes(profile_moved(&r->profile.solve, "read")).s, cli_bytes(x).s);
+          cli_bytes(cli_profile_moved(&r->profile.solve, "read")).s, cli_bytes(x).s);
 }
 
-void profile_say(const cli_run *r) {
+void cli_profile_say(const cli_run *r) {
   if (!r->o->profile) return;
   say_part(r->o, "set-up", &r->profile.setup);
   say_part(r->o, "solve", &r->profile.solve);
@@ -82,32 +82,32 @@ void profile_say(const cli_run *r) {
 static void entry_json(cJSON *list, const kcl_profile_entry *e) {
   cJSON *o = cJSON_CreateObject();
   cJSON_AddItemToArray(list, o);
-  json_text(o, "kind", e->kind);
-  if (*e->name) json_text(o, "name", e->name);
-  json_count(o, "count", e->count);
-  json_number(o, "seconds", e->seconds);
+  cli_json_text(o, "kind", e->kind);
+  if (*e->name) cli_json_text(o, "name", e->name);
+  cli_json_count(o, "count", e->count);
+  cli_json_number(o, "seconds", e->seconds);
   if (strcmp(e->kind, "kernel")) {
-    json_number(o, "bytes", e->bytes);
+    cli_json_number(o, "bytes", e->bytes);
     return;
   }
-  json_count(o, "group", e->group);
-  json_count(o, "largest_group", e->largest_group);
-  json_count(o, "preferred_multiple", e->preferred_multiple);
-  json_count(o, "private_bytes", (int64_t)e->private_bytes);
-  json_count(o, "local_bytes", (int64_t)e->local_bytes);
+  cli_json_count(o, "group", e->group);
+  cli_json_count(o, "largest_group", e->largest_group);
+  cli_json_count(o, "preferred_multiple", e->preferred_multiple);
+  cli_json_count(o, "private_bytes", (int64_t)e->private_bytes);
+  cli_json_count(o, "local_bytes", (int64_t)e->local_bytes);
 }
 
-void profile_part_json(cJSON *o, const char *key, const kcl_profile *p) {
+void cli_profile_part_json(cJSON *o, const char *key, const kcl_profile *p) {
   cJSON *part = cJSON_AddObjectToObject(o, key);
-  json_number(part, "seconds", p->seconds);
-  json_number(part, "gaps", p->gaps);
+  cli_json_number(part, "seconds", p->seconds);
+  cli_json_number(part, "gaps", p->gaps);
   cJSON *list = cJSON_AddArrayToObject(part, "commands");
   for (int i = 0; i < p->count; i++) entry_json(list, &p->entry[i]);
 }
 
-void profile_json(cJSON *all, const cli_run *r) {
+void cli_profile_json(cJSON *all, const cli_run *r) {
   if (!r->o->profile) return;
   cJSON *o = cJSON_AddObjectToObject(all, "profile");
-  profile_part_json(o, "setup", &r->profile.setup);
-  profile_part_json(o, "solve", &r->profile.solve);
+  cli_profile_part_json(o, "setup", &r->profile.setup);
+  cli_profile_part_json(o, "solve", &r->profile.solve);
 }

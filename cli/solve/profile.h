@@ -9,16 +9,16 @@
 struct cJSON;
 
 /* Prints the profiles of set-up and solve. */
-void profile_say(const cli_run *r);
+void cli_profile_say(const cli_run *r);
 /* Adds both profiles to the JSON. */
-void profile_json(struct cJSON *all, const cli_run *r);
+void cli_profile_json(struct cJSON *all, const cli_run *r);
 /* Frees both profiles. */
-void profile_free(cli_profile *p);
+void cli_profile_free(cli_profile *p);
 /* Bytes of all commands of this kind, "write" or "read". */
-double profile_moved(const kcl_profile *p, const char *kind);
+double cli_profile_moved(const kcl_profile *p, const char *kind);
 /* Prints the commands with their shares of p->seconds. */
-void profile_say_commands(const cli_options *o, const kcl_profile *p);
+void cli_profile_say_commands(const cli_options *o, const kcl_profile *p);
 /* Adds one profile under this key. */
-void profile_part_json(struct cJSON *o, const char *key, const kcl_profile *p);
+void cli_profile_part_json(struct cJSON *o, const char *key, const kcl_profile *p);
 
 #endif

@@ -26,7 +26,7 @@ static void say_zeros(const cli_options *o, const kcl_setup_info *s) {
   }
 }
 
-void report_method(const cli_run *r) {
+void cli_report_method(const cli_run *r) {
   const cli_options *o = r->o;
   const kcl_setup_info *s = &r->setup;
   bool plain = strcmp(r->setup.precond, "none") == 0;
@@ -222,15 +222,15 @@ static void say_written(const cli_options *o, bool written, const char *what, co
   if (written && path && strcmp(path, "-")) cli_say(o, "wrote       %s to %s\n", what, path);
 }
 
-void report_results(const cli_run *r) {
+void cli_report_results(const cli_run *r) {
   for (int64_t j = 0; j < r->solved; j++) say_result(r, j);
   if (r->solved < r->p.b->cols)
     cli_say(r->o, "            interrupted: %s of %s columns solved\n", cli_count(r->solved).s,
             cli_count(r->p.b->cols).s);
-  report_ranks(r);
+  cli_report_ranks(r);
   say_times(r);
   say_solve_speed(r);
-  profile_say(r);
+  cli_profile_say(r);
   say_written(r->o, r->wrote_x, "x", r->o->output);
   say_written(r->o, r->wrote_direct, "the direct solution", r->o->check_output);
   say_written(r->o, r->wrote_history, "the residual history", r->o->history);

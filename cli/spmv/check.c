@@ -37,7 +37,8 @@ static int compare_column(kcl *ctx, const cli_product *p, const kcl_csr *A, int6
   return 0;
 }
 
-int check_computed(kcl *ctx, const cli_options *o, const cli_product *p, cli_product_verdict *v) {
+int cli_check_product(kcl *ctx, const cli_options *o, const cli_product *p,
+                      cli_product_verdict *v) {
   kcl_csr *AH = NULL;
   int rc = 0;
   *v = (cli_product_verdict){.rows = p->y->rows, .columns = p->y->cols};
@@ -82,7 +83,7 @@ static void say_difference(const cli_options *o, const cli_product_verdict *v) {
           cli_count(v->columns * v->rows).s);
 }
 
-void say_product_check(const cli_options *o, const cli_product_verdict *v) {
+void cli_say_product_check(const cli_options *o, const cli_product_verdict *v) {
   const kcl_product_error *e = &v->worst;
   if (o->verify) {
     say_ratio_verdict(o, "check", e->ratio);
@@ -96,37 +97,37 @@ void say_product_check(const cli_options *o, const cli_product_verdict *v) {
 
 static cJSON *json_ratio_verdict(cJSON *out, const char *name, double ratio) {
   cJSON *c = cJSON_AddObjectToObject(out, name);
-  json_text(c, "verdict", kcl_verdict_name(is_within(ratio) ? KCL_PASSED : KCL_FAILED));
-  json_number(c, "ratio", ratio);
+  cli_json_text(c, "verdict", kcl_verdict_name(is_within(ratio) ? KCL_PASSED : KCL_FAILED));
+  cli_json_number(c, "ratio", ratio);
   return c;
 }
 
 static void json_difference(cJSON *out, const cli_options *o, const cli_product_verdict *v) {
   const kcl_product_difference *d = &v->difference;
   cJSON *c = json_ratio_verdict(out, "compare", d->ratio);
-  json_text(c, "file", o->other);
-  json_number(c, "difference", d->difference);
-  json_number(c, "bound", d->bound);
-  json_count(c, "row", d->row + 1);
-  json_count(c, "column", v->difference_column + 1);
-  json_number(c, "largest", v->largest);
-  json_count(c, "largest_row", v->largest_row + 1);
-  json_count(c, "largest_column", v->largest_column + 1);
-  json_count(c, "beyond", v->beyond);
+  cli_json_text(c, "file", o->other);
+  cli_json_number(c, "difference", d->difference);
+  cli_json_number(c, "bound", d->bound);
+  cli_json_count(c, "row", d->row + 1);
+  cli_json_count(c, "column", v->difference_column + 1);
+  cli_json_number(c, "largest", v->largest);
+  cli_json_count(c, "largest_row", v->largest_row + 1);
+  cli_json_count(c, "largest_column", v->largest_column + 1);
+  cli_json_count(c, "beyond", v->beyond);
 }
 
-void json_product_check(cJSON *out, const cli_options *o, const cli_product_verdict *v) {
+void cli_json_product_check(cJSON *out, const cli_options *o, const cli_product_verdict *v) {
   if (o->verify) {
     cJSON *c = json_ratio_verdict(out, "check", v->worst.ratio);
-    json_number(c, "error", v->worst.error);
-    json_number(c, "bound", v->worst.bound);
-    json_count(c, "row", v->worst.row + 1);
-    json_count(c, "column", v->worst_column + 1);
+    cli_json_number(c, "error", v->worst.error);
+    cli_json_number(c, "bound", v->worst.bound);
+    cli_json_count(c, "row", v->worst.row + 1);
+    cli_json_count(c, "column", v->worst_column + 1);
   }
   if (o->other) json_difference(out, o, v);
 }
 
-int product_check_code(const cli_options *o, const cli_product_verdict *v) {
+int cli_product_check_code(const cli_options *o, const cli_product_verdict *v) {
   if (o->verify && !is_within(v->worst.ratio))
     return cli_fail(
         CLI_CHECK_FAILED,

@@ -25,11 +25,11 @@ typedef struct cli_product_verdict {
 } cli_product_verdict;
 
 /* Makes the checks that the options ask for. */
-int check_computed(kcl *ctx, const cli_options *o, const cli_product *p, cli_product_verdict *v);
+int cli_check_product(kcl *ctx, const cli_options *o, const cli_product *p, cli_product_verdict *v);
 /* Prints their results. */
-void say_product_check(const cli_options *o, const cli_product_verdict *v);
-void json_product_check(cJSON *out, const cli_options *o, const cli_product_verdict *v);
+void cli_say_product_check(const cli_options *o, const cli_product_verdict *v);
+void cli_json_product_check(cJSON *out, const cli_options *o, const cli_product_verdict *v);
 /* CLI_CHECK_FAILED after printing the reason; 0: passed, or not asked for. */
-int product_check_code(const cli_options *o, const cli_product_verdict *v);
+int cli_product_check_code(const cli_options *o, const cli_product_verdict *v);
 
 #endif

@@ -15,7 +15,7 @@ static bool is_formula(const char *v) {
   return *end || end == v;
 }
 
-void csv_text(FILE *f, const char *v) {
+void cli_csv_text(FILE *f, const char *v) {
   const char *mark = is_formula(v) ? "'" : "";
   if (!strpbrk(v, ",\"\n\r")) {
     fputs(mark, f), cli_put(f, v, strlen(v));
@@ -30,7 +30,7 @@ void csv_text(FILE *f, const char *v) {
   fputc('"', f);
 }
 
-void csv_number(FILE *f, double v) {
+void cli_csv_number(FILE *f, double v) {
   fputc(',', f);
   if (isfinite(v)) fprintf(f, "%.17g", v); /* else an empty field */
 }

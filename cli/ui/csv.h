@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /* Writes a text field. */
-void csv_text(FILE *f, const char *v);
+void cli_csv_text(FILE *f, const char *v);
 /* Writes a comma and a number; nothing after the comma if it is not finite. */
-void csv_number(FILE *f, double v);
+void cli_csv_number(FILE *f, double v);
 
 #endif

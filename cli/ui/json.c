@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-void json_number(cJSON *o, const char *key, double v) {
+void cli_json_number(cJSON *o, const char *key, double v) {
   char text[40];
   snprintf(text, sizeof text, "%.17g", v);
   if (isfinite(v))
@@ -21,82 +21,82 @@ void json_number(cJSON *o, const char *key, double v) {
     cJSON_AddNullToObject(o, key);
 }
 
-void json_count(cJSON *o, const char *key, int64_t v) {
+void cli_json_count(cJSON *o, const char *key, int64_t v) {
   char text[40];
   snprintf(text, sizeof text, "%" PRId64, v);
   cJSON_AddRawToObject(o, key, text);
 }
 
-void json_text(cJSON *o, const char *key, const char *v) { cJSON_AddStringToObject(o, key, v); }
-void json_bool(cJSON *o, const char *key, bool v) { cJSON_AddBoolToObject(o, key, v); }
+void cli_json_text(cJSON *o, const char *key, const char *v) { cJSON_AddStringToObject(o, key, v); }
+void cli_json_bool(cJSON *o, const char *key, bool v) { cJSON_AddBoolToObject(o, key, v); }
 
-void json_matrix(cJSON *o, const char *path, const kcl_csr *A) {
+void cli_json_matrix(cJSON *o, const char *path, const kcl_csr *A) {
   cJSON *m = cJSON_AddObjectToObject(o, "matrix");
-  json_text(m, "file", path);
-  json_count(m, "rows", A->rows);
-  json_count(m, "cols", A->cols);
-  json_count(m, "nnz", A->nnz);
-  json_count(m, "stored", A->stored);
-  json_text(m, "symmetry", kcl_symmetry_name(A->symmetry));
-  json_text(m, "field", kcl_field_name(A->field));
+  cli_json_text(m, "file", path);
+  cli_json_count(m, "rows", A->rows);
+  cli_json_count(m, "cols", A->cols);
+  cli_json_count(m, "nnz", A->nnz);
+  cli_json_count(m, "stored", A->stored);
+  cli_json_text(m, "symmetry", kcl_symmetry_name(A->symmetry));
+  cli_json_text(m, "field", kcl_field_name(A->field));
 }
 
-void json_device(cJSON *o, const kcl_device *d) {
-  json_text(o, "device", d->name);
-  json_text(o, "device_place", cli_device_place(d).s);
-  json_text(o, "device_kind", d->kind);
+void cli_json_device(cJSON *o, const kcl_device *d) {
+  cli_json_text(o, "device", d->name);
+  cli_json_text(o, "device_place", cli_device_place(d).s);
+  cli_json_text(o, "device_kind", d->kind);
 }
 
-void json_stream(cJSON *o, const kcl_stream *s) {
+void cli_json_stream(cJSON *o, const kcl_stream *s) {
   const time_t date = (time_t)s->date;
   char text[32] = "";
   struct tm utc;
   if (!(s->rate > 0)) return;
   cJSON *t = cJSON_AddObjectToObject(o, "stream");
-  json_number(t, "bytes_per_second", s->rate);
-  json_number(t, "low", s->low);
-  json_number(t, "high", s->high);
-  json_number(t, "in_cache", s->cache_rate > 0 ? s->cache_rate : NAN);
-  json_count(t, "cache_bytes", s->cache_bytes);
-  json_count(t, "vector_bytes", s->vector_bytes);
-  json_count(t, "measurements", s->measurements);
+  cli_json_number(t, "bytes_per_second", s->rate);
+  cli_json_number(t, "low", s->low);
+  cli_json_number(t, "high", s->high);
+  cli_json_number(t, "in_cache", s->cache_rate > 0 ? s->cache_rate : NAN);
+  cli_json_count(t, "cache_bytes", s->cache_bytes);
+  cli_json_count(t, "vector_bytes", s->vector_bytes);
+  cli_json_count(t, "measurements", s->measurements);
   strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&date, &utc));
-  json_text(t, "date", text);
-  json_number(t, "age_seconds", fmax(0, difftime(time(NULL), date)));
+  cli_json_text(t, "date", text);
+  cli_json_number(t, "age_seconds", fmax(0, difftime(time(NULL), date)));
 }
 
-void json_compare(cJSON *o, const kcl_solution_error *c) {
-  json_text(o, "method", c->direct.method);
-  json_text(o, "verdict", kcl_verdict_name(c->verdict));
-  json_text(o, "reason", c->reason);
-  json_number(o, "relative_difference", c->difference);
-  json_number(o, "direct_error", c->bound);
-  json_number(o, "allowed_difference", c->allowed);
-  json_text(o, "compared", c->unique ? "x" : "A x");
-  json_number(o, "condition", c->direct.condition);
-  json_number(o, "direct_relative_residual", c->of_y.relative_residual);
-  json_number(o, "direct_backward_error", c->of_y.backward_error);
-  json_number(o, "direct_seconds", c->direct.seconds);
-  json_count(o, "direct_corrections", c->direct.corrections);
-  json_number(o, "relative_residual", c->of_x.relative_residual);
-  json_number(o, "backward_error", c->of_x.backward_error);
+void cli_json_compare(cJSON *o, const kcl_solution_error *c) {
+  cli_json_text(o, "method", c->direct.method);
+  cli_json_text(o, "verdict", kcl_verdict_name(c->verdict));
+  cli_json_text(o, "reason", c->reason);
+  cli_json_number(o, "relative_difference", c->difference);
+  cli_json_number(o, "direct_error", c->bound);
+  cli_json_number(o, "allowed_difference", c->allowed);
+  cli_json_text(o, "compared", c->unique ? "x" : "A x");
+  cli_json_number(o, "condition", c->direct.condition);
+  cli_json_number(o, "direct_relative_residual", c->of_y.relative_residual);
+  cli_json_number(o, "direct_backward_error", c->of_y.backward_error);
+  cli_json_number(o, "direct_seconds", c->direct.seconds);
+  cli_json_count(o, "direct_corrections", c->direct.corrections);
+  cli_json_number(o, "relative_residual", c->of_x.relative_residual);
+  cli_json_number(o, "backward_error", c->of_x.backward_error);
   if (c->direct.rank < 0) return;
-  json_count(o, "rank", c->direct.rank);
-  json_number(o, "direct_normal_residual", c->of_y.normal_residual);
-  json_number(o, "normal_residual", c->of_x.normal_residual);
-  json_number(o, "direct_norm_x", c->of_y.norm_x);
-  json_number(o, "norm_x", c->of_x.norm_x);
+  cli_json_count(o, "rank", c->direct.rank);
+  cli_json_number(o, "direct_normal_residual", c->of_y.normal_residual);
+  cli_json_number(o, "normal_residual", c->of_x.normal_residual);
+  cli_json_number(o, "direct_norm_x", c->of_y.norm_x);
+  cli_json_number(o, "norm_x", c->of_x.norm_x);
 }
 
 /* Numbers count from 1, as in the report. */
-void json_zeros(cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col) {
-  json_count(o, "zero_rows", rows);
-  if (first_row >= 0) json_count(o, "first_zero_row", first_row + 1);
-  json_count(o, "zero_columns", cols);
-  if (first_col >= 0) json_count(o, "first_zero_column", first_col + 1);
+void cli_json_zeros(cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col) {
+  cli_json_count(o, "zero_rows", rows);
+  if (first_row >= 0) cli_json_count(o, "first_zero_row", first_row + 1);
+  cli_json_count(o, "zero_columns", cols);
+  if (first_col >= 0) cli_json_count(o, "first_zero_column", first_col + 1);
 }
 
-int json_write(const char *path, const cJSON *o) {
+int cli_json_write(const char *path, const cJSON *o) {
   if (!path) return 0;
   char *text = cJSON_Print(o);
   if (!text) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
@@ -107,6 +107,6 @@ int json_write(const char *path, const cJSON *o) {
   return rc;
 }
 
-int64_t json_to_count(double v, int64_t most) {
+int64_t cli_json_to_count(double v, int64_t most) {
   return v >= 0 && v < 9e15 && v <= (double)most ? (int64_t)v : 0;
 }

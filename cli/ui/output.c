@@ -22,29 +22,29 @@ int cli_write(const char *path, const void *data, size_t size) {
   return rc;
 }
 
-int buffer_open(cli_buffer *b) {
+int cli_buffer_open(cli_buffer *b) {
   *b = (cli_buffer){0};
   b->f = open_memstream(&b->data, &b->size);
   return b->f ? 0 : cli_fail(KCL_MEMORY, "out of memory: the text of a file");
 }
 
-int buffer_close(cli_buffer *b) {
+int cli_buffer_close(cli_buffer *b) {
   bool bad = ferror(b->f) != 0;
   bad |= fclose(b->f) != 0;
   b->f = NULL;
   return bad ? cli_fail(KCL_MEMORY, "out of memory: the text of a file") : 0;
 }
 
-void buffer_free(cli_buffer *b) {
+void cli_buffer_free(cli_buffer *b) {
   if (b->f) fclose(b->f);
   free(b->data);
   *b = (cli_buffer){0};
 }
 
-int buffer_write(cli_buffer *b, const char *path) {
-  int rc = buffer_close(b);
+int cli_buffer_write(cli_buffer *b, const char *path) {
+  int rc = cli_buffer_close(b);
   if (!rc) rc = cli_write(path, b->data, b->size);
-  buffer_free(b);
+  cli_buffer_free(b);
   return rc;
 }
 
@@ -65,11 +65,11 @@ int cli_contents(const char *path, cli_buffer *b) {
   *b = (cli_buffer){0};
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
   if (!f) return cli_fail(KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
-  int rc = buffer_open(b);
+  int rc = cli_buffer_open(b);
   for (size_t n; !rc && (n = fread(part, 1, sizeof part, f)) > 0;) fwrite(part, 1, n, b->f);
   if (!rc && ferror(f)) rc = cli_fail(KCL_INPUT, "%s: cannot be read: %s", path, strerror(errno));
   if (f != stdin) fclose(f);
-  if (!rc) rc = buffer_close(b);
-  if (rc) buffer_free(b);
+  if (!rc) rc = cli_buffer_close(b);
+  if (rc) cli_buffer_free(b);
   return rc;
 }

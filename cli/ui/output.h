@@ -20,13 +20,13 @@ typedef struct cli_buffer { /* text in memory, printed to f */
   size_t size;
 } cli_buffer;
 /* Opens an empty buffer. */
-int buffer_open(cli_buffer *b);
+int cli_buffer_open(cli_buffer *b);
 /* Ends printing: data and size are complete. */
-int buffer_close(cli_buffer *b);
+int cli_buffer_close(cli_buffer *b);
 /* Writes the text to a file and frees the buffer. */
-int buffer_write(cli_buffer *b, const char *path);
+int cli_buffer_write(cli_buffer *b, const char *path);
 /* Frees the buffer. */
-void buffer_free(cli_buffer *b);
+void cli_buffer_free(cli_buffer *b);
 /* Reads a file into b and appends a zero byte; "-": standard input. */
 int cli_contents(const char *path, cli_buffer *b);
 
