@@ -1,4 +1,4 @@
-/* The table of subcommands, known to main.c alone: others are given it. */
+/* The table of subcommands. main.c alone includes it and passes it on, so that no subcommand depends on another. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 

@@ -130,8 +130,7 @@ int cli_help(const cli_command *c, const cli_command *const *commands, bool ever
   putchar('\n');
   print_commands(commands);
   puts("\nkrylocl solve A.mtx b.rhs -o x.mtx  solves a system.\n"
-       "krylocl SUBCOMMAND -h: short help, --help: all of it.\n"
-       "krylocl list: the names that options take.");
+       "krylocl SUBCOMMAND -h: short help, --help: all. krylocl list: words of options.");
   if (!everything) return 0;
   putchar('\n');
   print_paragraphs(files);

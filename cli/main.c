@@ -65,7 +65,7 @@ static int dispatch_command(cli_options *o) {
   bool help = o->command && !strcmp(o->command, "help");
   const char *name = !help ? o->command : o->count ? o->files[0] : NULL;
   const cli_command *c = name ? cli_command_named(cli_commands, name) : NULL;
-  if (o->version) return cli_version();
+  if (o->version) return cli_print_version();
   if (name && !c) return refuse_command(name);
   if (help || o->help) return cli_help(c, cli_commands, !o->brief);
   if (!c) return cli_fail(KCL_USAGE, "a subcommand is missing: krylocl -h lists them");

@@ -27,7 +27,7 @@ static const char *const parts[] = {
 #endif
     NULL};
 
-int cli_version(void) {
+int cli_print_version(void) {
   printf("krylocl %s\n", kcl_version());
   if (*cli_commit) printf("commit    %s\n", cli_commit);
   printf("compiler  %s %s\n",
@@ -53,11 +53,11 @@ int cli_version(void) {
 
 static int run_version(kcl *ctx, const cli_options *o) {
   (void)ctx, (void)o;
-  return cli_version();
+  return cli_print_version();
 }
 
-const cli_command cli_version_command = {.name = "version",
-                                         .operands = "",
-                                         .summary = "version, commit, compiler, parts of the build",
-                                         .options = "",
-                                         .run = run_version};
+const cli_command cli_version = {.name = "version",
+                                 .operands = "",
+                                 .summary = "version, commit, compiler, parts of the build",
+                                 .options = "",
+                                 .run = run_version};

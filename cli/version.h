@@ -3,6 +3,6 @@
 #define CLI_VERSION_H
 
 /* Prints version, commit, compiler and optional parts. */
-int cli_version(void);
+int cli_print_version(void);
 
 #endif

@@ -9,7 +9,7 @@
  *   adjoint.c    rows of A^H                                 symmetry.c   statistics of the whole matrix
  *   scale.c      what devices get of the rows                ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's
- *   select.c     a device for each rank                      shares.c     what each rank has, and would take alone
+ *   select.c     a device for each rank                      share_report.c  what each rank has, and would take alone
  *   same.c       options that all ranks must have alike      wait.c       waits for other ranks
  *   setup.c      set-up                                      solve.c      b and x between the caller and the ranks
  *   files/       systems read by all ranks, each its own rows, and x written by all

@@ -36,7 +36,8 @@ typedef enum kcl_mpi_layout {
   /** Whole on rank 0, NULL elsewhere. The rows are given out in blocks of about as many nonzeros. */
   KCL_MPI_ROOT,
   /** Each rank has the next block of consecutive rows, at least one: A->rows is the number of its own rows, A->cols that of
-   * the whole matrix, columns are those of the whole matrix; b is [own rows], and so is x; where A is not square x is [kcl_mpi_share.columns]. */
+   * the whole matrix, columns are those of the whole matrix. b and x are [own rows]; x of a rectangular A is
+   * [kcl_mpi_share.columns]. */
   KCL_MPI_ROWS
 } kcl_mpi_layout;
 

@@ -44,7 +44,7 @@ int kcl_setup_system(const kcl_system *s, kcl_sums sums, const kcl_solver *befor
  * about so many seconds at most (solver/rescue.c). owner: a kcl_solver. */
 int kcl_rescue(void *owner, kcl_loop *l, double seconds);
 
-/* Checks of what was asked for, before anything is computed; and of A for this method (solver/check.c). */
+/* Checks of what was asked for, before anything is computed; and of A for this method (solver/input_check.c). */
 int kcl_check_options(kcl_system *s);
 int kcl_check_device(kcl *ctx,
                      kcl_type type); /* selects one if none is; can it compute in this type? */

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The examples of docs/operator.md, run on each device. The worked examples of docs/add-method.md and docs/add-preconditioner.md: their code is taken from the pages, compiled, linked in
-# front of the library, and solves systems on each device. Blocks marked "```c PATH" are files; those of a list are added to it.
+# The examples of docs/operator.md, run on each device. The worked examples of docs/add-method.md, docs/add-preconditioner.md and
+# docs/add-command.md: their code is taken from the pages, compiled, linked in front of the library, and runs. Blocks marked
+# "```c PATH" are files; those of a list are added to it.
 # The row of docs/add-method.md is compared with what tests/test_methods.c counts.
 # usage: [BUILD=build] tests/docs_examples.sh build/krylocl
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -8,10 +9,10 @@ build=$(cd "${BUILD:-$root/build}" && pwd) || exit 1
 cd "$root" && . tests/program.inc
 export KRYLOCL_DEVICE=
 
-mkdir -p solver/methods solver/precond docs
+mkdir -p solver/methods solver/precond cli docs
 cp "$root"/solver/methods/list.def solver/methods && cp "$root"/solver/precond/list.def solver/precond
-cp "$root"/docs/methods.md docs
-for page in add-method add-preconditioner; do # the blocks to their files
+cp "$root"/cli/list.def cli && cp "$root"/docs/methods.md docs
+for page in add-method add-preconditioner add-command; do # the blocks to their files
   awk '/^```c / { file = $2; next } /^```/ { file = ""; next } file != "" { print >>file }' "$root/docs/$page.md"
 done
 
@@ -22,15 +23,25 @@ verdict $? "docs/add-preconditioner.md has solver/precond/block_jacobi.c as it i
 flags=$(tr ' ' '\n' <"$build/flags" | grep -v '^-[lL]' | tr '\n' ' ')
 libraries=$(tr ' ' '\n' <"$build/flags" | grep '^-[lL]' | tr '\n' ' ')
 : >out
-objects= here=$PWD
-for source in solver/methods/*.c solver/precond/*.c $(cd "$root" && grep -l '/list.def"' solver/*/*.c solver/*.c); do
-  object=$(echo "${source%.c}" | tr / _).o
-  objects="$objects $here/$object"
-  [ ! -f "$source" ] || source=$here/$source
-  (cd "$root" && $flags -Werror -iquote "$here" -c "$source" -o "$here/$object") >out 2>err
-  verdict $? "compiles: $(basename "$source")"
+here=$PWD
+compile() { # SOURCE...: from this folder, else from the tree, which reads the lists of this folder; compiled: their objects
+  compiled=
+  for source; do
+    object=$(echo "${source%.c}" | tr / _).o
+    compiled="$compiled $here/$object"
+    [ ! -f "$source" ] || source=$here/$source
+    (cd "$root" && $flags -Werror -iquote "$here" -c "$source" -o "$here/$object") >out 2>err
+    verdict $? "compiles: $(basename "$source")"
+  done
+}
+compile solver/methods/*.c solver/precond/*.c $(cd "$root" && grep -l '/list.def"' solver/*/*.c solver/*.c)
+objects=$compiled
+compile cli/transpose.c cli/commands.c
+program=$compiled
+for o in "$build"/cli/*.o "$build"/cli/*/*.o; do
+  f=${o#"$build"/}
+  [ ! -f "$root/${f%.o}.c" ] || [ "$f" = cli/commands.o ] || program="$program $o"
 done
-program=$(for o in "$build"/cli/*.o "$build"/cli/*/*.o; do f=${o#"$build"/}; [ ! -f "$root/${f%.o}.c" ] || echo "$o"; done)
 library=$build/libkrylocl_mpi.a # as the program was linked
 [ -f "$library" ] || library=$build/libkrylocl.a
 (cd "$root" && $flags -o "$here/krylocl" $objects $program "$build"/commit.o "$library" -lcjson $libraries) >out 2>err
@@ -59,6 +70,12 @@ for device in cpu opencl; do
     done
   done
 done
+run 0 "transpose" generate convection:10 -q -o general.mtx
+run 0 "transpose" transpose general.mtx -q -o once.mtx
+run 0 "transpose, twice" transpose once.mtx -q -o twice.mtx
+! cmp -s general.mtx once.mtx && cmp -s general.mtx twice.mtx
+verdict $? "the transpose differs, and its transpose is the matrix"
+run 2 "transpose without an output" transpose general.mtx
 run 2 "block-jacobi, least squares" solve real.mtx --solver cgls --precond block-jacobi -q
 
 mkdir -p examples

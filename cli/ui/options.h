@@ -1,5 +1,5 @@
 /* The command line: the options as values, the table of them, and what a subcommand is. A
- * subcommand is one file that exports one cli_command; commands.c lists them. */
+ * subcommand is one file that exports one cli_command, and a line in cli/list.def (docs/add-command.md). */
 #ifndef CLI_UI_OPTIONS_H
 #define CLI_UI_OPTIONS_H
 

@@ -1,6 +1,6 @@
 /* Recorded programs: a Krylov method is written once and runs fused everywhere.
  *
- * A method's `record` function calls the verbs below once. Each call records one operation; nothing is computed. The recorder
+ * A method's `record` function calls the functions below once. Each call records one operation; nothing is computed. The recorder
  * lays the operations into stages. A stage is one pass over memory, one kernel launch:
  *
  *   scalars     divide, multiply, tests ... on slots; after them every coefficient is known
@@ -160,7 +160,7 @@ typedef struct kcl_op {
   kcl_slot slot;  /* result of a dot or scalar operation; operand of a test */
   bool conjugate; /* times: conj(x) */
   bool plain;     /* dot: x^T y, not x^H y */
-  bool in_cycle;  /* step: a stop leaves the cycle open */
+  bool in_cycle;  /* end of an iteration: a stop leaves the cycle open */
   kcl_reason reason;
 } kcl_op;
 

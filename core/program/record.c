@@ -1,4 +1,4 @@
-/* The recorder: lays the verbs of core/program/program.h into stages, by the rules stated there. */
+/* The recorder: puts the operations of core/program/program.h into stages, by the rules stated there. */
 #include "core/program/record.h"
 #include "core/program/ranks.h"
 #include <stdio.h>

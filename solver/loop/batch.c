@@ -1,8 +1,12 @@
-/* Batches of iterations. The device tests every iteration and stops by itself; the host enqueues batches, one ahead,
- * and polls a few numbers after each. A batch is an eighth of what has been done so far, between 4 iterations (one, where
- * an iteration takes longer than ten polls, which are sums over ranks where there are ranks) and a tenth of a second (at least one pass over LOOP, which may hold several, and what
- * the executor calls worth a call): iterations enqueued after the stop only pass the state on. On ranks, where the host takes
- * part in each iteration, a batch ends with the stop, and is half of what has been done.
+/* Batches of iterations. The device tests every iteration and stops by itself; the host enqueues batches, one ahead, and polls
+ * a few numbers after each. Iterations enqueued after the stop only pass the state on.
+ *
+ *   length  an eighth of the iterations done so far; half of them on several ranks, where a batch ends with the stop
+ *   most    a tenth of a second
+ *   least   the executor's least_iterations, else 4; 1 where an iteration takes longer than ten polls, which are sums over
+ *           ranks where there are several. At least one pass over LOOP, which may hold several iterations
+ *
+ * On several ranks rank 0's length counts.
  */
 #include "core/base/context.h"
 #include "solver/loop/loop.h"
