@@ -242,6 +242,40 @@ static void test_transfers(kcl *ctx) {
   }
 }
 
+/* ---------------------------------------------------------------- after a failure */
+
+enum { PROGRAMS_NEEDED = 4 };
+static int programs_left; /* 0; or the kernels of so many programs are asked for until a failure */
+
+cl_int clCreateKernelsInProgram(cl_program program, cl_uint most, cl_kernel *list, cl_uint *count) {
+  __typeof__(clCreateKernelsInProgram) *real;
+  *(void **)&real = dlsym(RTLD_NEXT, "clCreateKernelsInProgram");
+  return programs_left && !--programs_left ? CL_OUT_OF_RESOURCES : real(program, most, list, count);
+}
+
+static int truncate_on_device(kcl *ctx, const kcl_csr *A) {
+  kcl_device_setup *s = NULL;
+  kcl_device_csr dA, few;
+  int rc;
+  KCL_TRY(kcl_amg_device_open(ctx, KCL_D, false, &s));
+  KCL_TRY(kcl_amg_device_upload(s, A, NULL, NULL, &dA));
+  KCL_TRY(kcl_amg_device_truncate(s, &dA, 3, &few));
+done:
+  kcl_amg_device_close(&s);
+  return rc;
+}
+
+/* A set-up that did not get its kernels fails; the next one in the same context gets them. */
+static void test_after_failure(const place *p) {
+  const int failing = programs_left;
+  kcl_csr *A = NULL;
+  if (!CHECK(!kcl_generate(p->ctx, "poisson2d:70", &A, NULL))) return;
+  CHECKF(truncate_on_device(p->ctx, A) == KCL_DEVICE && !programs_left,
+         "without the kernels of program %d: %s", failing, kcl_error(p->ctx));
+  kcl_csr_free(&A);
+  with_setup(p->ctx, "poisson2d:70", false, test_system);
+}
+
 /* ---------------------------------------------------------------- whole set-ups */
 
 /* Iterations with multigrid that was set up where `ctx` computes. */
@@ -297,6 +331,7 @@ int main(void) {
     test_solve(places[0].ctx, ctx, "powerlaw:20000", "sa", KCL_D);
   }
   close_places();
+  for (int i = 1; i <= PROGRAMS_NEEDED; i++) programs_left = i, as_gpu(test_after_failure);
   return check_report();
 }
 #else

@@ -11,7 +11,7 @@ enum { MOST_EXPECTED = 64 /* two per level */ };
 struct kcl_device_setup {
   kcl *ctx;
   kcl_type type;
-  cl_program program[PROGRAMS];      /* those that were needed until now */
+  cl_program program[PROGRAMS];      /* those whose kernels are here */
   bool aggregation;                  /* of this set-up */
   bool built;                        /* its programs are here */
   cl_kernel kernel[KCL_AMG_KERNELS]; /* of these programs; else NULL */
@@ -42,7 +42,7 @@ static const char *const kernel_name[KCL_AMG_KERNELS] = {
 #undef KCL_AMG_KERNEL
 };
 
-/* Stores a kernel under its number. One that set-ups do not launch is released. */
+/* Stores a kernel under its number. Releases one that set-ups do not launch, or that an attempt before has stored. */
 static cl_int store_kernel(kcl_device_setup *s, cl_kernel k) {
   char name[32] = "";
   const cl_int code = clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
@@ -98,8 +98,13 @@ static int build_kernels(kcl_device_setup *s) {
   kcl_build list[PROGRAMS];
   int place[PROGRAMS], count = list_programs(s, list, place);
   int rc = kcl_opencl_build(s->ctx, list, count);
-  for (int i = 0; i < count && !rc; i++) s->program[place[i]] = list[i].program;
-  for (int i = 0; i < count && !rc; i++) rc = take_kernels(s, list[i].program);
+  for (int i = 0; i < count && list[i].program; i++) {
+    if (!rc) rc = take_kernels(s, list[i].program);
+    if (rc)
+      clReleaseProgram(list[i].program);
+    else
+      s->program[place[i]] = list[i].program;
+  }
   s->built = !rc;
   return rc;
 }

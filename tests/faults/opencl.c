@@ -99,6 +99,10 @@ CODE(clGetProgramBuildInfo,
      (cl_program p, cl_device_id d, cl_program_build_info i, size_t n, void *v, size_t *got),
      (p, d, i, n, v, got))
 OBJECT(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (p, name, err))
+CODE(clCreateKernelsInProgram, (cl_program p, cl_uint n, cl_kernel *k, cl_uint *got),
+     (p, n, k, got))
+CODE(clGetKernelInfo, (cl_kernel k, cl_kernel_info i, size_t n, void *v, size_t *got),
+     (k, i, n, v, got))
 CODE(clSetKernelArg, (cl_kernel k, cl_uint i, size_t n, const void *v), (k, i, n, v))
 CODE(clGetKernelWorkGroupInfo,
      (cl_kernel k, cl_device_id d, cl_kernel_work_group_info i, size_t n, void *v, size_t *got),
