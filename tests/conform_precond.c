@@ -1,4 +1,4 @@
-/* Preconditioners of the registry, each as an operator: linear, Hermitian where it says so, with an adjoint that is one, a
+/* Preconditioners of the registry, each as an operator: linear, Hermitian positive definite where it says so, with an adjoint that is one, a
  * multiple of the inverse for diagonal A, the same bits for any number of threads, the same up to rounding on every
  * executor, refused with a sentence where it must be; how many iterations cg takes with it; how few kernels its stages need; and
  * narrow vectors, with every format that takes them.
@@ -221,6 +221,72 @@ static void test_systems(void) {
       }
       kcl_csr_free(&given), kcl_csr_free(&A);
     }
+}
+
+/* ---------------------------------------------------------------- definite */
+
+/* Z [n, n] = M^-1, one column per unit vector. */
+static number *whole_inverse(const applied *a) {
+  const int64_t n = a->A->rows;
+  number *unit = filled(n * n, 0), *Z = filled(n * n, NAN);
+  for (int64_t i = 0; i < n; i++) unit[i * n + i] = 1;
+  apply(a, false, (int)n, unit, Z);
+  free(unit);
+  return Z;
+}
+
+/* The largest |z_ij - conj(z_ji)|. */
+static double hermitian_defect(const number *Z, int64_t n) {
+  double off = 0;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j <= i; j++) off = fmax(off, cabs(Z[i * n + j] - conj(Z[j * n + i])));
+  return off;
+}
+
+/* Has Z - shift I a Cholesky factor? It overwrites the triangle j <= i. Z is then positive definite if shift exceeds n times the
+ * rounding of an element of Z and of the factorization (Higham 2002, theorem 10.3). */
+static bool has_cholesky_factor(number *Z, int64_t n, double shift) {
+  for (int64_t i = 0; i < n; i++) {
+    number *row = Z + i * n;
+    for (int64_t j = 0; j < i; j++) row[j] = (row[j] - conj(dot(row, Z + j * n, j))) / Z[j * n + j];
+    const double pivot = creal(row[i]) - shift - creal(dot(row, row, i));
+    if (!(pivot > 0)) return false;
+    row[i] = sqrt(pivot);
+  }
+  return true;
+}
+
+static void test_definite_kind(const place *p, const kcl_csr *A, const kcl_precond *kind,
+                               const char *system) {
+  kcl_preconditioner *M = NULL;
+  if (!CHECKF(!set_up(p, A, kind, "cg", &M), "%s of %s: %s", kind->name, system, kcl_error(p->ctx)))
+    return;
+  M->narrow = false; /* the rounding of float would hide small eigenvalues */
+  const int64_t n = A->rows;
+  number *Z = whole_inverse(&(applied){.p = p, .A = A, .M = M});
+  double largest = 0;
+  for (int64_t i = 0; i < n; i++) largest = fmax(largest, creal(Z[i * n + i]));
+  const double bound = rounding(A->type, false) * largest, off = hermitian_defect(Z, n);
+  CHECKF(off <= bound, "%s of %s: Hermitian up to %g, not %g", kind->name, system, bound, off);
+  CHECKF(has_cholesky_factor(Z, n, (double)n * bound), "%s of %s: not positive definite",
+         kind->name, system);
+  free(Z), kcl_preconditioner_free(&M);
+}
+
+/* A preconditioner declared symmetric is Hermitian positive definite where A is: every column of M^-1. */
+static void test_definite(const place *p) {
+  static const char *const definite[] = {"jump2d:14", "aniso2d:13", "elasticity:4x4x4",
+                                         "poisson3d:6", "magnetic:10"};
+  for (size_t s = 0; s < sizeof definite / sizeof *definite; s++) {
+    kcl_csr *A = NULL;
+    if (!CHECK(!kcl_generate(p->ctx, definite[s], &A, NULL))) continue;
+    for (int c = 1; c < kcl_precond_count; c++) {
+      const kcl_precond *kind = kcl_precond_at(c);
+      if (kind->symmetric && suits(A, kind->name, "cg"))
+        test_definite_kind(p, A, kind, definite[s]);
+    }
+    kcl_csr_free(&A);
+  }
 }
 
 /* ---------------------------------------------------------------- special matrices */
@@ -547,6 +613,7 @@ int main(void) {
   for (int i = 0; i < place_count; i++) {
     if (places[i].ctx->opencl) continue;
     test_diagonal(&places[i], 100), test_diagonal(&places[i], 1000);
+    test_definite(&places[i]);
     test_special(&places[i]), test_large(&places[i]);
     test_iterations(&places[i]);
     test_elasticity(&places[i]), test_mesh(&places[i]);
