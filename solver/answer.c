@@ -47,9 +47,9 @@ static int take_nearest_x(kcl_loop *l, int i, answer *a) {
   kcl_executor *ex = &l->engine->executor;
   int rc = consider_guess(a);
   if (!rc) rc = consider_candidate(a, 1, l->control[i].iteration);
-  if (rc || l->kept.best < 0) return rc;
-  if ((rc = ex->load(ex, l->kept.best, i)) || (rc = get_x(l, i, a->next))) return rc;
-  return consider_candidate(a, CLEARLY, l->kept.iteration[i]);
+  if (rc || l->snapshots.best < 0) return rc;
+  if ((rc = ex->load(ex, l->snapshots.best, i)) || (rc = get_x(l, i, a->next))) return rc;
+  return consider_candidate(a, CLEARLY, l->snapshots.iteration[i]);
 }
 
 bool kcl_solve_failed(const kcl_system *s, kcl_reason reason) {

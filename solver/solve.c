@@ -186,7 +186,7 @@ static int solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   kcl_loop l = {.system = &s->system,
                 .engine = s->selection.engine,
                 .nrhs = nrhs,
-                .kept = {.best = -1, .newest = -1},
+                .snapshots = {.best = -1, .newest = -1},
                 .max_iter = limit < INT32_MAX ? limit : INT32_MAX - 1};
   const iteration_bytes bytes = count_bytes(&l);
   kcl_ranks *ranks = kcl_system_ranks(&s->system);

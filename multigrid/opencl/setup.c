@@ -255,8 +255,8 @@ int kcl_amg_device_measure(kcl_device_setup *s, kcl_device_csr *C) {
 
 /* ---------------------------------------------------------------- opening and closing */
 
-static void end_setup(void *kept) {
-  kcl_device_setup *s = kept;
+static void end_setup(void *idle) {
+  kcl_device_setup *s = idle;
   for (int i = 0; i < KCL_AMG_KERNELS; i++)
     if (s->kernel[i]) clReleaseKernel(s->kernel[i]);
   for (int i = 0; i < PROGRAMS; i++)
@@ -264,10 +264,10 @@ static void end_setup(void *kept) {
   free(s->buffer), free(s);
 }
 
-static kcl_device_setup *take_kept(kcl_opencl *o, kcl_type type) {
-  kcl_device_setup *s = o->kept;
+static kcl_device_setup *take_idle_setup(kcl_opencl *o, kcl_type type) {
+  kcl_device_setup *s = o->idle_setup;
   if (!s || s->type != type) return NULL;
-  o->kept = NULL;
+  o->idle_setup = NULL;
   return s;
 }
 
@@ -290,7 +290,7 @@ static void begin_ahead_of_use(kcl_device_setup *s, bool aggregation) {
 }
 
 int kcl_amg_device_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
-  *out = take_kept(ctx->opencl, type);
+  *out = take_idle_setup(ctx->opencl, type);
   int rc = *out ? KCL_OK : create_setup(ctx, type, out);
   if (rc) return rc;
   begin_ahead_of_use(*out, aggregation);
@@ -304,8 +304,8 @@ void kcl_amg_device_close(kcl_device_setup **given) {
   kcl_opencl *o = s->ctx->opencl;
   while (s->buffers) kcl_pool_give(s->ctx, s->buffer[--s->buffers]);
   kcl_pool_trim(s->ctx);
-  if (o->kept) end_setup(o->kept);
-  o->kept = s, o->free_kept = end_setup;
+  if (o->idle_setup) end_setup(o->idle_setup);
+  o->idle_setup = s, o->free_idle_setup = end_setup;
 }
 
 void kcl_amg_device_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {

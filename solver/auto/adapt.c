@@ -127,7 +127,7 @@ static int load_best(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
   int rc = KCL_OK;
   for (int i = 0; i < l->nrhs && !rc; i++)
-    if (l->rhs[i].active && kcl_snapshot_better(l, i)) rc = ex->load(ex, l->kept.best, i);
+    if (l->rhs[i].active && kcl_snapshot_better(l, i)) rc = ex->load(ex, l->snapshots.best, i);
   return rc;
 }
 

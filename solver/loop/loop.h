@@ -46,7 +46,7 @@ typedef struct kcl_rhs {
 } kcl_rhs;
 
 /* Copies of x on the device (solver/loop/snapshot.c). */
-typedef struct kcl_kept {
+typedef struct kcl_snapshots {
   int best, newest;        /* their numbers; -1: none */
   bool full;               /* there is no room for copies */
   int saves;               /* so far */
@@ -55,7 +55,7 @@ typedef struct kcl_kept {
   double distance;         /* of the best, from its targets */
   double rr[KCL_MAX_NRHS]; /* its squared residual norms */
   int64_t iteration[KCL_MAX_NRHS];
-} kcl_kept;
+} kcl_snapshots;
 
 typedef struct kcl_loop {
   const kcl_system *system;
@@ -65,7 +65,7 @@ typedef struct kcl_loop {
   int nrhs;                          /* of these in use; the program may have room for more */
   kcl_control control[KCL_MAX_NRHS]; /* as last polled */
   double rr[KCL_MAX_NRHS];           /* squared residual norms, likewise */
-  kcl_kept kept;                     /* the best x so far */
+  kcl_snapshots snapshots;           /* the best x so far */
   double start;     /* of the solve, by kcl_now(); later by the seconds that were no iterations */
   int64_t max_iter; /* of the solve; of each method where the caller set no limit */
   int64_t since;    /* passes over LOOP since the last REPLACE or START */

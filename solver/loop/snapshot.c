@@ -23,15 +23,16 @@ static int64_t interval_of(const kcl_loop *l) {
 }
 
 void kcl_snapshots_forget(kcl_loop *l) {
-  l->kept = (kcl_kept){.best = -1,
-                       .newest = -1,
-                       .at = kcl_loop_iterations(l),
-                       .interval = kcl_ranks_decide(kcl_system_ranks(l->system), interval_of(l))};
+  l->snapshots =
+      (kcl_snapshots){.best = -1,
+                      .newest = -1,
+                      .at = kcl_loop_iterations(l),
+                      .interval = kcl_ranks_decide(kcl_system_ranks(l->system), interval_of(l))};
 }
 
 /* The first copy to each place also allocates it: new pages take some five times as long. */
 static int64_t snapshot_interval(const kcl_loop *l) {
-  return (l->kept.saves < KCL_SNAPSHOTS ? 5 : 1) * l->kept.interval;
+  return (l->snapshots.saves < KCL_SNAPSHOTS ? 5 : 1) * l->snapshots.interval;
 }
 
 /* The furthest from its target of the active right-hand sides: squared norms. */
@@ -48,14 +49,14 @@ static double distance_to_target(const kcl_loop *l) {
 /* No room for a copy is no failure of the solve. */
 void kcl_snapshot_save(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
-  kcl_kept *s = &l->kept;
+  kcl_snapshots *s = &l->snapshots;
   if (s->full || kcl_loop_iterations(l) - s->at < snapshot_interval(l)) return;
   s->newest = s->best == 0 ? 1 : 0, s->at = kcl_loop_iterations(l), s->saves++;
   if (ex->save(ex, s->newest)) s->newest = -1, s->full = true;
 }
 
 void kcl_snapshot_judge(kcl_loop *l) {
-  kcl_kept *s = &l->kept;
+  kcl_snapshots *s = &l->snapshots;
   double now = distance_to_target(l);
   if (s->newest < 0) return;
   if (s->best < 0 ? now < INFINITY : now < s->distance) {
@@ -68,10 +69,10 @@ void kcl_snapshot_judge(kcl_loop *l) {
 
 void kcl_snapshot_begin(kcl_loop *l) {
   kcl_snapshots_forget(l);
-  l->kept.at -= snapshot_interval(l);
+  l->snapshots.at -= snapshot_interval(l);
   kcl_snapshot_save(l), kcl_snapshot_judge(l);
 }
 
 bool kcl_snapshot_better(const kcl_loop *l, int rhs) {
-  return l->kept.best >= 0 && !(l->rr[rhs] <= l->kept.rr[rhs]);
+  return l->snapshots.best >= 0 && !(l->rr[rhs] <= l->snapshots.rr[rhs]);
 }

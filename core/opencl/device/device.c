@@ -193,7 +193,7 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
 
 void kcl_opencl_detach(kcl *ctx) {
   if (!ctx->opencl) return;
-  if (ctx->opencl->kept) ctx->opencl->free_kept(ctx->opencl->kept);
+  if (ctx->opencl->idle_setup) ctx->opencl->free_idle_setup(ctx->opencl->idle_setup);
   kcl_pool_end(ctx->opencl);
   kcl_opencl_profile_end(ctx->opencl);
   kcl_opencl_end_conversions(ctx->opencl);

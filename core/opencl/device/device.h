@@ -42,8 +42,9 @@ struct kcl_opencl {
   kcl_background *pins;        /* makes it */
   size_t chunk_bytes;          /* 0: not decided yet (tests use small ones) */
   kcl_pool *pool;              /* of buffers; or NULL: there are none yet */
-  void *kept; /* between set-ups of preconditioners (multigrid/opencl), and its end */
-  void (*free_kept)(void *kept);
+  /* Programs and memory between set-ups of preconditioners (multigrid/opencl), or NULL; and their end. */
+  void *idle_setup;
+  void (*free_idle_setup)(void *idle_setup);
   cl_kernel conversion[KCL_CONVERT_COLLECT + 1]; /* of transfer.c; NULL: not needed yet */
   int builds, compiled,
       from_cache;            /* programs: all, those the driver compiled, those from the disk */
