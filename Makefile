@@ -198,6 +198,8 @@ bench-read: $(BUILD)/bench/read
 	$<
 # The experiments of docs/experiments.md; EXPERIMENTS="--quick" or others of their options, STUDIES="kuresson arm": these scripts.
 STUDIES = kuresson counters arm losada fraga
+gallery: $(BUILD)/krylocl
+	sh bench/gallery.sh $< docs
 atomics: $(if $(HAVE_OPENCL),$(BUILD)/bench/experiments/atomics)
 experiments: all atomics
 	@failed=; for e in $(STUDIES); do \
@@ -296,7 +298,8 @@ help:
 	@echo 'make fuzz SECONDS=60    fuzzes each reader and the command line so long (clang)'
 	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'
 	@echo 'make results            docs/results.md and $(BUILD)/results/report.html from the JSON files in bench/results'
+	@echo 'make gallery            docs/gallery.md: pictures of the storage formats'
 	@echo 'make experiments        the experiments of docs/experiments.md; EXPERIMENTS=--quick: small systems'
 	@echo 'make format lint        formats; checks format, static analysis, public comments, dependences'
 	@echo 'make info clean         prints compiler and libraries; removes $(BUILD)/ and demo/'
-.PHONY: all shared $(LEVELS) always demo check check-sanitizers check-matrices methods tests fuzz fuzz-programs bench-read peers atomics experiments results install uninstall format lint info clean help
+.PHONY: all shared $(LEVELS) always demo check check-sanitizers check-matrices methods tests fuzz fuzz-programs bench-read peers atomics experiments gallery results install uninstall format lint info clean help

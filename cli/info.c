@@ -14,6 +14,7 @@
 #include "krylocl.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A count as text; counts stop at 65,536 (krylocl.h). */
@@ -156,6 +157,25 @@ typedef struct results { /* of all matrices */
   cli_buffer csv;
 } results;
 
+/* Shows the arrays of a matrix instead of the rest. */
+static int show_stored(kcl *ctx, const cli_options *o, const cli_info_facts *f, double seconds,
+                       cJSON *out) {
+  cli_report_matrix(o, f->path, f->A, seconds);
+  cli_json_matrix(out, f->path, f->A);
+  return cli_info_show_arrays(ctx, o, f, out);
+}
+
+static int show_facts(kcl *ctx, const cli_options *o, const cli_info_facts *f, double seconds,
+                      cJSON *out, FILE *csv) {
+  int rc = describe_json(ctx, out, f);
+  if (!rc && o->csv) rc = cli_info_csv_line(ctx, csv, f);
+  if (!rc && o->count > 1)
+    cli_info_table_line(o, f);
+  else if (!rc)
+    rc = say_all(ctx, o, f, seconds);
+  return rc || !o->plot ? rc : draw_info(o, f);
+}
+
 static int describe_matrix(kcl *ctx, const cli_options *o, const char *path, results *all) {
   int rc;
   cli_info_facts f = {.path = path};
@@ -166,13 +186,10 @@ static int describe_matrix(kcl *ctx, const cli_options *o, const char *path, res
   CLI_TRY(cli_lib(ctx, kcl_csr_stats(ctx, f.A, &f.s)));
   cJSON *one = cJSON_CreateObject();
   cJSON_AddItemToArray(all->list, one);
-  CLI_TRY(describe_json(ctx, one, &f));
-  if (o->csv) CLI_TRY(cli_info_csv_line(ctx, all->csv.f, &f));
-  if (o->count > 1)
-    cli_info_table_line(o, &f);
+  if (o->arrays)
+    rc = show_stored(ctx, o, &f, seconds, one);
   else
-    CLI_TRY(say_all(ctx, o, &f, seconds));
-  if (o->plot) CLI_TRY(draw_info(o, &f));
+    rc = show_facts(ctx, o, &f, seconds, one, all->csv.f);
 done:
   kcl_csr_free(&f.A);
   return rc;
@@ -192,6 +209,8 @@ static int run_info(kcl *ctx, const cli_options *o) {
   kcl_device d;
   CLI_TRY(all.list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   if (o->plot && o->count > 1) CLI_TRY(cli_fail(KCL_USAGE, "--plot draws one matrix"));
+  CLI_TRY(cli_info_check_arrays(o));
+  if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   CLI_TRY(cli_device(ctx, o, &d));
   if (o->csv) CLI_TRY(cli_buffer_open(&all.csv));
   if (o->csv) cli_info_csv_head(all.csv.f);
@@ -210,8 +229,8 @@ const cli_command cli_info = {
     .name = "info",
     .operands = "A.mtx|poisson2d:300...",
     .summary = "structure, symmetry, and the predicted bytes of each format",
-    .options = "precision device json csv plot quiet | threads cache index-base",
-
+    .options =
+        "precision device arrays formats json csv plot quiet | layout threads cache index-base",
     .min = 1,
     .max = 1 << 20,
     .reads = true,
@@ -224,6 +243,12 @@ const cli_command cli_info = {
         "stored bytes of every format, empty where it refuses the matrix. A file that cannot be "
         "read does not stop the others.\n"
         "\n"
+        "--arrays prints instead the arrays of a small matrix in all formats, or in those of "
+        "--format, element by element as the kernels read them. A line begins with the number of "
+        "its first element; \"26 x 0\": so much padding in place of absent rows. Rows and columns "
+        "count from 0 there. --plot FILE.svg draws the arrays of one format, elements in the "
+        "colour of their row. --layout gpu: as for GPUs, on any OpenCL device.\n"
+        "\n"
         "--json: one object, of several matrices a list of them:\n"
         "  matrix {file rows cols nnz stored symmetry field} row_length {min max mean "
         "deviation_percent} empty_rows zero_rows [first_zero_row (from 1)] zero_columns "
@@ -232,4 +257,6 @@ const cli_command cli_info = {
         "hermitian symmetric shifted_skew asymmetry positive_diagonal diagonal_ratio row_ratio "
         "dominant_rows "
         "norm_inf precision, and "
-        "formats: a list of {format bytes_stored bytes_per_product [refused]}\n"};
+        "formats: a list of {format bytes_stored bytes_per_product [refused]}\n"
+        "  with --arrays: matrix, and storage: a list of {format [refused] integers {...} arrays: "
+        "a list of {name type count [values]}}, complex values as pairs of numbers\n"};

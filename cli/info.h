@@ -6,6 +6,8 @@
 #include "krylocl.h"
 #include <stdio.h>
 
+struct cJSON;
+
 typedef struct cli_info_facts { /* of one matrix */
   const char *path;
   kcl_csr *A;
@@ -24,5 +26,12 @@ void cli_info_table_line(const cli_options *o, const cli_info_facts *f);
 void cli_info_csv_head(FILE *f);
 /* Writes the line of one matrix, with the stored bytes of each format. */
 int cli_info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x);
+
+/* Refuses options that do not go with --arrays, or need it. */
+int cli_info_check_arrays(const cli_options *o);
+/* Shows the arrays of a matrix in the formats asked for: prints them, adds the list "storage" to the object and draws them, as the
+ * options ask. */
+int cli_info_show_arrays(kcl *ctx, const cli_options *o, const cli_info_facts *f,
+                         struct cJSON *out);
 
 #endif

@@ -508,6 +508,43 @@ int kcl_format_cost(kcl *ctx, const kcl_stats *stats, kcl_type type, const char 
  * where the memory does not suffice. Initially false. */
 void kcl_allow_padding(kcl *ctx, bool allowed);
 
+/** An array of a matrix in a storage format, as the kernels of the format read it. */
+typedef struct kcl_storage_array {
+  const char *name; /**< constant text */
+  const char *type; /**< of an element: int32, uint8, double, complex float ...; constant text */
+  int64_t count;    /**< elements */
+  bool complex;     /**< value holds pairs: real and imaginary part */
+  double *value;    /**< [count]; NULL: written on the device before each product */
+  int64_t
+      *entry; /**< [count] number of the entry of A that the element holds, from 0 in the order of
+                       kcl_csr; -1: padding. NULL: integers, or not known */
+} kcl_storage_array;
+
+/** An integer of a storage format, beside its arrays. */
+typedef struct kcl_storage_integer {
+  const char *name; /**< constant text */
+  int64_t value;    /**< its value */
+} kcl_storage_integer;
+
+/** Most arrays and most integers of a format. */
+#define KCL_STORAGE_PARTS 8
+
+/** The arrays of a matrix in a storage format, for teaching and for tests of formats. */
+typedef struct kcl_storage {
+  const char *format;                             /**< constant text */
+  int arrays;                                     /**< number of arrays */
+  int integers;                                   /**< number of integers */
+  kcl_storage_array array[KCL_STORAGE_PARTS];     /**< in the order of the kernel's arguments */
+  kcl_storage_integer integer[KCL_STORAGE_PARTS]; /**< such as the width of ELL */
+} kcl_storage;
+
+/** Stores A in a format, in this scalar type and for the selected device, and copies the arrays to numbers: 8 bytes per element,
+ * 16 with their entries. KCL_MEMORY: the format refuses the matrix. */
+int kcl_storage_create(kcl *ctx, const kcl_csr *A, kcl_type type, const char *format,
+                       kcl_storage **out);
+/** Frees what kcl_storage_create allocated. */
+void kcl_storage_free(kcl_storage **s);
+
 /** @} */
 /** @defgroup solving Solving
  * @{ */

@@ -25,7 +25,7 @@ typedef struct cli_options {
       rounds;                                           /* threads: the first */
   double least;                                         /* percent */
   double tol, atol, check_tol, time_limit, alpha, beta; /* tol < 0: not given */
-  bool adjoint, verify, compare;                        /* verify: --check of spmv */
+  bool adjoint, verify, compare, arrays;                /* verify: --check of spmv */
   bool cache, mixed, no_direct, reproducible, quiet, verbose, source, force, profile, help, brief,
       version;                  /* brief: -h */
   bool given[CLI_MOST_OPTIONS]; /* is it on the command line? In the order of options.c */
