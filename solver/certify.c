@@ -8,7 +8,8 @@
  *                      (solver/methods/least_squares.c says why)
  *
  * The residual comes from kcl_split_residual (compensated sums), so it is trustworthy to about the
- * square of the unit roundoff, far below what any solver can claim. Cost: one product on the host. */
+ * square of the unit roundoff, far below what any solver can claim; where x is so large that it is not, r is the bound of its
+ * rounding errors. Cost: one product on the host. */
 #include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <float.h>
@@ -83,8 +84,8 @@ static void judge_residual(const kcl_host_residual *q, kcl_certificate *out) {
   norms n = {.shift = q->shift,
              .b_inf = largest_modulus_of_all(q, q->b, rows),
              .x_inf = largest_modulus_of_all(q, q->x, cols)};
-  kcl_row_errors worst =
-      kcl_split_residual(q->A, h ? h->given : NULL, h ? h->row : NULL, q->x, n.x_inf, q->b, q->r);
+  kcl_row_errors worst = kcl_split_residual(q->A, h ? h->given : NULL, h ? h->row : NULL, q->x,
+                                            n.x_inf, q->b, n.b_inf, q->r);
   worst.norm = kcl_ranks_largest(q->ranks, worst.norm);
   worst.rowwise = kcl_ranks_largest(q->ranks, worst.rowwise);
   worst.componentwise = kcl_ranks_largest(q->ranks, worst.componentwise);

@@ -146,13 +146,20 @@ static int certify_x(const kcl_solver *s, const kcl_rhs *v) {
   return kcl_ranks_agree(kcl_system_ranks(&s->system), rc);
 }
 
-/* Where the certificate refutes a claim, the nearest x known is the answer. */
+/* Where the certificate refutes a claim, the nearest x known is the answer; in place of a direct solution 0, if that is nearer. */
 static int certify_one(const kcl_solver *s, kcl_loop *l, int i) {
+  const kcl_csr *A = s->system.A;
   const kcl_rhs *v = &l->rhs[i];
-  const bool claimed = v->report->reason == KCL_CONVERGED && !v->answered;
+  const bool claimed = v->report->reason == KCL_CONVERGED;
   int rc = certify_x(s, v);
   if (rc || !claimed || !kcl_solve_failed(&s->system, v->report->reason)) return rc;
-  rc = kcl_answer(l, i);
+  if (v->answered && v->report->true_relative_residual <= 1) return rc;
+  if (v->answered) {
+    memset(v->x, 0, (size_t)A->cols * kcl_type_size(A->type));
+    v->report->x_iteration = 0;
+  } else {
+    rc = kcl_answer(l, i);
+  }
   return rc ? rc : certify_x(s, v);
 }
 

@@ -90,6 +90,8 @@ static void test_range(kcl *ctx) {
   CHECK(c.norm_b == 2 * 0x1p-1074 && c.norm_x == 7 * 0x1p-1074);
   c = of_one(ctx, 2, 1.7e308, 1.7e308); /* 1.7e308 - 3.4e308 */
   CHECKF(within(c.relative_residual, 1) && c.norm_x == 1.7e308, "huge b: %g", c.relative_residual);
+  c = of_one(ctx, 3e-308, 1e-300, 1e289); /* 2^500 x would overflow */
+  CHECKF(within(c.relative_residual, 3e281), "tiny b, huge x: %g", c.relative_residual);
   c = of_one(ctx, INFINITY, 0, 0);
   CHECKF(isinf(c.relative_residual), "infinite A, b = x = 0: %g", c.relative_residual);
 }
@@ -165,13 +167,65 @@ static void test_uncertain(kcl *ctx) {
   kcl_csr_free(&A);
 }
 
+static kcl_csr *full(kcl *ctx, int n, const double *val) {
+  kcl_csr *A = NULL;
+  if (kcl_csr_create(ctx, n, n, n * n, KCL_D, &A)) exit(1);
+  A->row_ptr[0] = 0;
+  for (int i = 0; i < n * n; i++) A->row_ptr[i / n + 1] = i + 1, A->col[i] = i % n;
+  for (int i = 0; i < n * n; i++) ((double *)A->val)[i] = val ? val[i] : 1;
+  return A;
+}
+
+/* Rows of ones, and an x of 10^209 whose sum is 0: b of 10^177 is lost in the rounding errors of A x. */
+static void test_lost_right_hand_side(kcl *ctx) {
+  kcl_csr *A = full(ctx, 7, NULL);
+  const double b[] = {-6.4817156714813332e+176, -1.9653635665610501e+177, 2.112250585836551e+176,
+                      4.3035852774836874e+176,  3.9564664693529437e+176,  -6.425003808836666e+176,
+                      6.3171559988808308e+175},
+               x[] = {-2.1290792275148875e+209, -1.03719045699048e+210,  3.2489190361427236e+209,
+                      4.6202293035918062e+209,  4.4030066276451287e+209, -2.0935896421826088e+209,
+                      2.3224184722226377e+209},
+               exact[] = {b[0], 0, 0, 0, 0, 0, 0},
+               equal[] = {b[0], b[0], b[0], b[0], b[0], b[0], b[0]};
+  kcl_certificate c;
+  CHECK(!kcl_certify(ctx, A, b, x, &c));
+  CHECKF(c.relative_residual >= 1 && c.componentwise_error < 1e-29, "%g, by components %g",
+         c.relative_residual, c.componentwise_error);
+  CHECK(!kcl_certify(ctx, A, equal, exact, &c) && c.relative_residual == 0);
+  kcl_csr_free(&A);
+}
+
+/* The third column's direct solution, of elements of 10^130, has a residual of 10^34 |b|: 0 is nearer. */
+static void test_direct_answer(kcl *ctx) {
+  static const double val[] = {0.010104232787281044,    22586358.744657755,
+                               3.6967044578051207e-264, -5.4244652646895884e-104,
+                               1.3037807680365718e+224, 1.2314467502964458e-80,
+                               1.2615899141087539e+48,  2.2365807716860196e-233,
+                               3.4255841206875013e-81},
+                      b[] = {0.33415146454654315,  0.67039623616364274,     0.51626593513970964,
+                             22586358.754761986,   1.3037807680365718e+224, 1.2615899141087539e+48,
+                             -0.74910708132595127, -1.4169221716825191,     -0.75583345478608965};
+  double x[9] = {0};
+  kcl_csr *A = full(ctx, 3, val);
+  kcl_solver *s = NULL;
+  kcl_report r[3];
+  kcl_options o = kcl_defaults;
+  o.precision = KCL_S, o.format = "model", o.restart = 1, o.symmetry = (kcl_symmetry_rule)2;
+  CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve_many(s, 3, b, x, r), "%s", kcl_error(ctx));
+  for (int i = 0; i < 3; i++)
+    CHECKF(r[i].converged || r[i].least_squares || r[i].true_relative_residual <= 1,
+           "column %d, %s: |r| / |b| %g; %s", i, kcl_reason_text(r[i].reason),
+           r[i].true_relative_residual, r[i].changes);
+  kcl_solver_free(&s), kcl_csr_free(&A);
+}
+
 int main(void) {
   kcl *ctx = NULL;
   if (kcl_create(&ctx)) return 1;
   test_rows(ctx), test_unseen(ctx), test_range(ctx), test_claims(ctx);
-  test_tiny_gradient(ctx), test_hidden_gradient(ctx);
+  test_tiny_gradient(ctx), test_hidden_gradient(ctx), test_lost_right_hand_side(ctx);
   if (kcl_direct_available())
-    test_direct(ctx), test_uncertain(ctx);
+    test_direct(ctx), test_uncertain(ctx), test_direct_answer(ctx);
   else
     skip("kcl_solution_check: not in this build");
   kcl_destroy(&ctx);

@@ -98,13 +98,15 @@ int64_t kcl_csr_longest_row(const kcl_csr *A);         /* entries of it */
 /* kcl_csr_product of rows in two parts: x [A->cols + B->cols]; B has further columns of the rows row [B->rows], which ascend. */
 void kcl_split_product(const kcl_csr *A, const kcl_csr *B, const int32_t *row, const double *x,
                        const double *b, double *y);
-/* r = b - A x of rows in two parts. Returns the largest |a_i|_1, |r_i| / (|a_i|_1 x_inf + |b_i|) and |r_i| / (|A| |x| + |b|)_i;
- * NaN where one of them is. */
+/* r = b - A x of rows in two parts, of modulus no less than the bound of its rounding errors where those are not small against
+ * b_inf. x_inf, b_inf: the largest moduli of x and b. Returns the largest |a_i|_1, |r_i| / (|a_i|_1 x_inf + |b_i|) and
+ * |r_i| / (|A| |x| + |b|)_i; NaN where one of them is. */
 typedef struct kcl_row_errors {
   double norm, rowwise, componentwise;
 } kcl_row_errors;
 kcl_row_errors kcl_split_residual(const kcl_csr *A, const kcl_csr *B, const int32_t *row,
-                                  const double *x, double x_inf, const double *b, double *r);
+                                  const double *x, double x_inf, const double *b, double b_inf,
+                                  double *r);
 int kcl_dense_need(kcl *ctx, const char *name, const kcl_dense *B);
 /* Does A satisfy the conditions of kcl_csr in krylocl.h? Otherwise KCL_USAGE, naming the first row that does not. */
 int kcl_csr_check(kcl *ctx, const kcl_csr *A);

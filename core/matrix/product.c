@@ -13,13 +13,14 @@ typedef struct split_product {
   const int32_t *row;
   const double *x, *b;
   double *y;
-  double x_inf;                                 /* for residuals */
+  double x_inf, b_inf;                          /* for residuals */
   _Atomic int64_t norm, rowwise, componentwise; /* bits of the largest */
 } split_product;
 
-/* The sums of one row: (s, c) the compensated sum, size = sum |a_ij|, size_x = sum |a_ij x_j|. */
+/* The sums of one row: (s, c) the compensated sum, size = sum |a_ij|, size_x = sum |a_ij x_j|, and how many products it has. */
 typedef struct compensated_sum {
   double s[2], c[2], size, size_x;
+  int64_t products;
 } compensated_sum;
 
 /* (s, c) + a * b with the rounding errors of both operations gathered in c: TwoProduct by fma
@@ -39,6 +40,7 @@ INLINE void add_row(compensated_sum *to, const kcl_csr *A, kcl_type type, int64_
   const int32_t *col = A->col;
   const void *val = A->val;
   compensated_sum q = *to;
+  q.products += (pairs ? 2 : 1) * (A->row_ptr[i + 1] - A->row_ptr[i]);
   for (int64_t k = A->row_ptr[i], end = A->row_ptr[i + 1]; k < end; k++) {
     const double *xj = ones ? one : x + (pairs ? 2 : 1) * (int64_t)col[k];
     double z[2];
@@ -74,6 +76,20 @@ INLINE compensated_sum sum_split_row(const split_product *m, kcl_type type, int6
 /* The larger of both; NaN if one of them is. */
 static double larger_or_nan(double m, double q) { return q <= m || isnan(m) ? m : q; }
 
+static const double SMALL = 0x1p-60; /* against b: no residual that is claimed depends on it */
+
+/* |r_i|, or the bound of its rounding errors, n^2 u^2 (|A| |x| + |b|)_i (Ogita, Rump & Oishi 2005), where that is larger and not
+ * small: sums of huge numbers that cancel have lost b. */
+INLINE double doubted_residual(const split_product *m, kcl_type wide, int64_t i,
+                               const compensated_sum *q, double b) {
+  const double r = kcl_abs(wide, m->y, i), n = (double)q->products + 1,
+               bound = n * n * 0x1p-106 * (q->size_x + b);
+  if (!(bound > r && bound > SMALL * m->b_inf && m->b_inf > 0)) return r;
+  double *first = m->y + (kcl_type_complex(wide) ? 2 : 1) * i;
+  *first = copysign(bound, *first);
+  return bound;
+}
+
 /* y = A x or b - A x; judge: y = b - A x, and the errors that kcl_split_residual returns. */
 INLINE void multiply_rows(split_product *m, kcl_type type, int64_t from, int64_t to, bool judge) {
   const kcl_type wide = kcl_wide_type(type);
@@ -82,7 +98,7 @@ INLINE void multiply_rows(split_product *m, kcl_type type, int64_t from, int64_t
   for (int64_t i = from; i < to; i++) {
     const compensated_sum q = sum_split_row(m, type, i, &further, judge);
     if (!judge) continue;
-    const double r = kcl_abs(wide, m->y, i), b = kcl_abs(wide, m->b, i);
+    const double b = kcl_abs(wide, m->b, i), r = doubted_residual(m, wide, i, &q, b);
     e.norm = larger_or_nan(e.norm, q.size);
     e.rowwise = larger_or_nan(e.rowwise, kcl_ratio(r, q.size * m->x_inf + b));
     e.componentwise = larger_or_nan(e.componentwise, kcl_ratio(r, q.size_x + b));
@@ -120,8 +136,9 @@ void kcl_split_product(const kcl_csr *A, const kcl_csr *B, const int32_t *row, c
 }
 
 kcl_row_errors kcl_split_residual(const kcl_csr *A, const kcl_csr *B, const int32_t *row,
-                                  const double *x, double x_inf, const double *b, double *r) {
-  split_product m = {A, B, row, x, b, .y = r, .x_inf = x_inf};
+                                  const double *x, double x_inf, const double *b, double b_inf,
+                                  double *r) {
+  split_product m = {A, B, row, x, b, .y = r, .x_inf = x_inf, .b_inf = b_inf};
   kcl_for_each(A->rows, GRAIN, residual_rows, &m);
   return (kcl_row_errors){kcl_of_bits(m.norm), kcl_of_bits(m.rowwise),
                           kcl_of_bits(m.componentwise)};

@@ -94,12 +94,22 @@ int kcl_in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, int shift, 
   return rc;
 }
 
+/* The power of two for b and x, at which x is finite. */
+static int shift_of(kcl_ranks *ranks, const kcl_csr *A, kcl_type type, const void *b,
+                    const void *x) {
+  const double b_inf = kcl_ranks_largest(ranks, kcl_norm_inf(type, b, A->rows));
+  const int shift = kcl_residual_exponent(b_inf);
+  if (shift <= 0) return shift;
+  const double x_inf = kcl_ranks_largest(ranks, kcl_norm_inf(type, x, A->cols));
+  const int most = x_inf > 0 && x_inf < INFINITY ? 1000 - ilogb(x_inf) : shift;
+  return most < 0 ? 0 : most < shift ? most : shift;
+}
+
 int kcl_host_residual_open(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
                            const void *b, const void *x, bool shifted, kcl_host_residual *q) {
   const kcl_type wide = kcl_wide_type(type);
   *q = (kcl_host_residual){.ctx = ctx, .ranks = halo ? halo->ranks : NULL, .A = A, .halo = halo};
-  const double b_inf = kcl_ranks_largest(q->ranks, kcl_norm_inf(type, b, A->rows));
-  q->type = wide, q->shift = shifted ? kcl_residual_exponent(b_inf) : 0;
+  q->type = wide, q->shift = shifted ? shift_of(q->ranks, A, type, b, x) : 0;
   int rc = kcl_in_double(ctx, type, b, A->rows, q->shift, &q->b_copy, &q->b);
   if (!rc && halo) {
     rc = kcl_alloc(ctx, A->cols + halo->count, kcl_type_size(wide), "x", (void **)&q->x_copy);
@@ -116,11 +126,14 @@ int kcl_host_residual_open(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl
 
 void kcl_host_residual_close(kcl_host_residual *q) { free(q->b_copy), free(q->x_copy), free(q->r); }
 
-/* |r| / |b|; infinite where it or x is not finite. */
-static double relative_norm(const kcl_host_residual *q) {
+/* Computes r and |r| / |b|; infinite where it or x is not finite. */
+static double relative_residual_of(const kcl_host_residual *q) {
+  const kcl_halo *h = q->halo;
   const int64_t n = q->A->rows;
   const double x_inf = kcl_ranks_largest(q->ranks, kcl_norm_inf(q->type, q->x, q->A->cols)),
-               relative = kcl_ratio(kcl_ranks_norm(q->ranks, q->type, q->r, n),
+               b_inf = kcl_ranks_largest(q->ranks, kcl_norm_inf(q->type, q->b, n));
+  kcl_split_residual(q->A, h ? h->given : NULL, h ? h->row : NULL, q->x, x_inf, q->b, b_inf, q->r);
+  const double relative = kcl_ratio(kcl_ranks_norm(q->ranks, q->type, q->r, n),
                                     kcl_ranks_norm(q->ranks, q->type, q->b, n));
   return x_inf < INFINITY ? kcl_nan_to_infinity(relative) : INFINITY;
 }
@@ -141,8 +154,7 @@ int kcl_residual_of(const kcl_system *s, const void *b, const void *x, double *r
   kcl_host_residual q;
   int rc;
   KCL_TRY(kcl_host_residual_open(s->ctx, s->A, h, s->A->type, b, x, !power, &q));
-  kcl_split_product(q.A, h ? h->given : NULL, h ? h->row : NULL, q.x, q.b, q.r);
-  *relative = relative_norm(&q);
+  *relative = relative_residual_of(&q);
   if (tested) *tested = *relative;
   if (tested && power && *relative < INFINITY) rc = scaled_relative_norm(&q, power, tested);
 done:
