@@ -7,7 +7,7 @@
 
 typedef struct exchange {
   kcl_comm *c;
-  const kcl_entries *x;
+  const kcl_own_entries *x;
   const mm_entries *e;
   int64_t rounds;
   int64_t *to, *from;         /* [ranks] entries in all */
@@ -124,7 +124,7 @@ static void list_blocks(exchange *s, mm_entries *out) {
     if (out->block[k].count) out->block[out->blocks++] = out->block[k];
 }
 
-int kcl_exchange_entries(kcl_comm *c, const kcl_entries *x, mm_entries *out) {
+int kcl_exchange_entries(kcl_comm *c, const kcl_own_entries *x, mm_entries *out) {
   exchange s = {.c = c, .x = x, .e = x->e};
   int64_t total = 0, index = x->index;
   int rc;

@@ -57,14 +57,14 @@ int kcl_cut_rows(kcl_comm *c, int64_t rows, kcl_count_entries *count, const void
 /* ---------------------------------------------------------------- entries.c */
 
 /* Entries of this rank, in the order of the file over the ranks. */
-typedef struct kcl_entries {
+typedef struct kcl_own_entries {
   mm_entries *e;   /* freed as they are sent */
   bool coordinate; /* else values alone, column by column, */
   int64_t index;   /* of which this is the number of the first */
   bool mirrored;   /* to the owner of the column too */
-} kcl_entries;
+} kcl_own_entries;
 /* *out: those of own rows, with coordinates of the whole matrix, in the order of the file. */
-int kcl_exchange_entries(kcl_comm *c, const kcl_entries *x, mm_entries *out);
+int kcl_exchange_entries(kcl_comm *c, const kcl_own_entries *x, mm_entries *out);
 
 /* ---------------------------------------------------------------- read.c */
 

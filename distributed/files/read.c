@@ -122,7 +122,7 @@ static int read_entry_lines(kcl_comm *c, const char *path, const kcl_look *look,
   KCL_TRY(kcl_cut_rows(c, h->rows, count_lines, &(lines){h, &parsed}));
   KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, h->cols)));
   KCL_TRY(kcl_exchange_entries(
-      c, &(kcl_entries){.e = &parsed, .coordinate = true, .mirrored = half}, &own));
+      c, &(kcl_own_entries){.e = &parsed, .coordinate = true, .mirrored = half}, &own));
   mm_entries_free(&parsed);
   const int64_t *first = &c->first[c->ranks.rank];
   KCL_TRY(kcl_comm_agree(c, mm_build_rows(c->ctx, h, first[0], first[1], &own, &out->A)));

@@ -31,7 +31,7 @@ static int distribute(kcl_comm *c, mm_entries *parsed, bool coordinate, int64_t 
   mm_entries own = {0};
   int rc;
   KCL_TRY(kcl_exchange_entries(
-      c, &(kcl_entries){.e = parsed, .coordinate = coordinate, .index = index}, &own));
+      c, &(kcl_own_entries){.e = parsed, .coordinate = coordinate, .index = index}, &own));
   KCL_TRY(kcl_comm_agree(c, kcl_dense_create(c->ctx, first[1] - first[0], cols,
                                              parsed->width == 2 ? KCL_Z : KCL_D, out)));
   place_of_vector(c, &own, coordinate, *out);
