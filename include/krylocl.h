@@ -321,6 +321,49 @@ int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type t
 /** Frees a matrix that this library allocated, with its arrays. */
 void kcl_csr_free(kcl_csr **A);
 
+/** How the arrays of kcl_entries place the entries of a matrix. */
+enum {
+  KCL_CSR = 1, /**< row: [rows + 1] starts of rows; col: [nnz] */
+  KCL_CSC = 2, /**< row: [nnz]; col: [cols + 1] starts of columns */
+  KCL_COO = 3  /**< row: [nnz]; col: [nnz] */
+};
+/** The half of a symmetric matrix, its diagonal included. */
+enum {
+  KCL_LOWER = 1, /**< on and below the diagonal */
+  KCL_UPPER = 2  /**< on and above the diagonal */
+};
+
+/** A matrix in the caller's arrays: compressed rows or columns or coordinates, in any order, with duplicates or not, whole
+ * or half, with indices of 32 or 64 bits that count from 0 or from 1. Integers have a fixed size, so that other languages
+ * can fill it. A field of zero is invalid, or has the meaning that it states. */
+typedef struct kcl_entries {
+  size_t size;      /**< sizeof(kcl_entries) */
+  int64_t rows;     /**< number of rows */
+  int64_t cols;     /**< number of columns */
+  int64_t nnz;      /**< number of entries in the arrays */
+  const void *row;  /**< starts of rows in col and val, or row indices: see layout */
+  const void *col;  /**< column indices, or starts of columns in row and val: see layout */
+  const void *val;  /**< [nnz] values of type `type` */
+  int32_t layout;   /**< KCL_CSR, KCL_CSC or KCL_COO */
+  int32_t row_bits; /**< 32 or 64: signed integers of `row` */
+  int32_t col_bits; /**< 32 or 64: signed integers of `col` */
+  int32_t base;     /**< 0 or 1: the first index, and the first start */
+  int32_t type;     /**< letter of the scalar type: 's', 'd', 'c' or 'z' */
+  int32_t symmetry; /**< a kcl_symmetry; set-up checks it, as that of kcl_csr; 0: general */
+  int32_t
+      half; /**< KCL_LOWER or KCL_UPPER: the other half follows from `symmetry`; 0: all entries are there */
+} kcl_entries;
+
+/** Makes a matrix from the caller's arrays, which are copied: columns ascend, duplicates are summed in their order (in double),
+ * halves are expanded. The caller may free or change the arrays when the function returns. For kcl_refresh, a matrix
+ * is made from the new values. Free with kcl_csr_free.
+ *
+ * KCL_USAGE: an invalid field; starts that do not ascend; an index outside the matrix, or outside the half that is given; a
+ * half of a general or a rectangular matrix; a diagonal that contradicts the symmetry of a half. KCL_INPUT: a value, or the
+ * sum of duplicates, is not finite. The message names the entry. KCL_MEMORY: out of memory; 16 to 24 bytes per entry
+ * are needed beside the matrix until the function returns. */
+int kcl_csr_from_entries(kcl *ctx, const kcl_entries *entries, kcl_csr **out);
+
 /** Columns of numbers, dense and column-major: right-hand sides, initial guesses, solutions. */
 typedef struct kcl_dense {
   int64_t rows;  /**< number of rows */

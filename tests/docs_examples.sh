@@ -1,7 +1,7 @@
 #!/bin/sh
-# The examples of docs/operator.md, run on each device. The worked examples of docs/add-method.md, docs/add-preconditioner.md and
-# docs/add-command.md: their code is taken from the pages, compiled, linked in front of the library, and runs. Blocks marked
-# "```c PATH" are files; those of a list are added to it.
+# The examples of docs/operator.md and docs/matrices.md, run on each device. The worked examples of docs/add-method.md,
+# docs/add-preconditioner.md and docs/add-command.md: their code is taken from the pages, compiled, linked in front of the
+# library, and runs. Blocks marked "```c PATH" are files; those of a list are added to it.
 # The row of docs/add-method.md is compared with what tests/test_methods.c counts.
 # usage: [BUILD=build] tests/docs_examples.sh build/krylocl
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -79,17 +79,19 @@ run 2 "transpose without an output" transpose general.mtx
 run 2 "block-jacobi, least squares" solve real.mtx --solver cgls --precond block-jacobi -q
 
 mkdir -p examples
-awk '/^```c / { file = "examples/" $2; next } /^```/ { file = ""; next } file != "" { print >>file }' "$root/docs/operator.md"
-for example in power buffers; do
-  case $example$flags in buffers*KCL_NO_OPENCL*) echo "skipped: docs/operator.md, $example: a build without OpenCL"; continue ;; esac
+awk '/^```c / { file = "examples/" $2; next } /^```/ { file = ""; next } file != "" { print >>file }' "$root/docs/operator.md" "$root/docs/matrices.md"
+for example in power buffers springs; do
+  case $example$flags in buffers*KCL_NO_OPENCL*) echo "skipped: docs, $example: a build without OpenCL"; continue ;; esac
   (cd "$root" && $flags -Werror -o "$here/examples/$example" "$here/examples/$example.c" "$build"/libkrylocl.a $libraries) >out 2>err
-  verdict $? "docs/operator.md, $example compiles: $(head -3 err)"
+  verdict $? "docs, $example compiles: $(head -3 err)"
 done
 for device in cpu opencl; do
   [ $device = cpu ] || "$prog" devices 2>/dev/null | grep -q '^0:0' || { echo "skipped: no OpenCL device"; continue; }
-  KRYLOCL_DEVICE=$device examples/power >out 2>err
-  verdict $? "docs/operator.md, power on $device: $(cat out err)"
-  [ $device = cpu ] || [ ! -x examples/buffers ] || { examples/buffers >out 2>err; verdict $? "docs/operator.md, buffers: $(cat out err)"; }
+  for example in power springs; do
+    KRYLOCL_DEVICE=$device examples/$example >out 2>err
+    verdict $? "docs, $example on $device: $(cat out err)"
+  done
+  [ $device = cpu ] || [ ! -x examples/buffers ] || { examples/buffers >out 2>err; verdict $? "docs, buffers: $(cat out err)"; }
 done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

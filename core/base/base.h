@@ -91,6 +91,8 @@ static inline int64_t kcl_first_offset_from(const int64_t *v, int64_t from, int6
   return from;
 }
 
+/* KCL_USAGE: an impossible size. Column indices have 32 bits, in A and in A^H. */
+int kcl_csr_check_sizes(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz);
 /* KCL_USAGE: A or one of its arrays is NULL, a size or the type is impossible. Reads no array. */
 int kcl_csr_need(kcl *ctx, const kcl_csr *A);
 int64_t kcl_csr_row_from(const kcl_csr *A, int64_t k); /* the first row with row_ptr >= k */

@@ -16,8 +16,7 @@ static const char *bad_row(const kcl_csr *A, int64_t i) {
   return NULL;
 }
 
-/* Column indices have 32 bits, in A and in A^H. */
-static int check_sizes(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz) {
+int kcl_csr_check_sizes(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz) {
   const int64_t most = INT64_C(1) << 31;
   if (rows >= 0 && rows <= most && cols >= 0 && cols <= most && nnz >= 0 && nnz <= INT64_MAX / 64)
     return KCL_OK;
@@ -32,7 +31,7 @@ int kcl_csr_need(kcl *ctx, const kcl_csr *A) {
   if ((rc = kcl_need(ctx, "A", A))) return rc;
   if ((rc = kcl_type_check(ctx, "type", A->type))) return rc;
   if ((rc = kcl_symmetry_check(ctx, A->symmetry))) return rc;
-  if ((rc = check_sizes(ctx, A->rows, A->cols, A->nnz))) return rc;
+  if ((rc = kcl_csr_check_sizes(ctx, A->rows, A->cols, A->nnz))) return rc;
   if ((rc = kcl_need(ctx, "A->row_ptr", A->row_ptr)) || !A->nnz) return rc;
   if ((rc = kcl_need(ctx, "A->col", A->col))) return rc;
   return kcl_need(ctx, "A->val", A->val);
@@ -71,7 +70,7 @@ int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type t
   int rc = kcl_need(ctx, "out", out);
   if (rc) return rc;
   kcl_csr *A = *out = NULL;
-  KCL_TRY(check_sizes(ctx, rows, cols, nnz));
+  KCL_TRY(kcl_csr_check_sizes(ctx, rows, cols, nnz));
   KCL_TRY(kcl_type_check(ctx, "type", type));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   *A = (kcl_csr){.rows = rows, .cols = cols, .nnz = nnz, .type = type, .stored = nnz};

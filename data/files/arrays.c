@@ -1,0 +1,221 @@
+/* Matrices from the caller's arrays, kcl_csr_from_entries: entries in memory become those that readers of files produce, and
+ * csr_build.c sorts them into rows.
+ * Traffic: the arrays once, 16 bytes per entry written (24 if complex), then as csr_build.c.
+ */
+#include "data/files/text.h"
+#include <stdatomic.h>
+#include <string.h>
+
+typedef struct array_reading {
+  const kcl_entries *e;
+  const void *starts; /* [lines + 1], of rows or columns; NULL: coordinates */
+  int64_t lines;
+  int start_bits;
+  kcl_type type;
+  int width;           /* doubles per value */
+  uint64_t *words;     /* [nnz, 1 + width] */
+  _Atomic int64_t bad; /* the first entry that is refused */
+} array_reading;
+
+typedef struct array_entry {
+  uint64_t row, col; /* counted from 0 */
+  double value[2];
+} array_entry;
+
+/* Element k of an array of indices, counted from 0. What lies before the base becomes huge. */
+static inline uint64_t index_at(const array_reading *a, const void *indices, int bits, int64_t k) {
+  const int64_t i = bits == 64 ? ((const int64_t *)indices)[k] : ((const int32_t *)indices)[k];
+  return (uint64_t)i - (uint64_t)a->e->base;
+}
+
+/* The index as the caller wrote it. */
+static long long as_given(const array_reading *a, uint64_t index) {
+  const uint64_t given = index + (uint64_t)a->e->base;
+  return (long long)given;
+}
+
+static inline int64_t line_start(const array_reading *a, int64_t line) {
+  return (int64_t)index_at(a, a->starts, a->start_bits, line);
+}
+
+/* The row (or column) that holds entry k: the last that starts at k or before. */
+static int64_t line_of(const array_reading *a, int64_t k) {
+  int64_t first = 0, end = a->lines;
+  while (end - first > 1) {
+    const int64_t middle = first + (end - first) / 2;
+    if (line_start(a, middle) <= k)
+      first = middle;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+/* Reads entry k. *line: the row (or column) of the entry before, and then of this one. */
+static inline array_entry entry_at(const array_reading *a, int64_t k, int64_t *line) {
+  const kcl_entries *e = a->e;
+  array_entry t;
+  while (a->starts && line_start(a, *line + 1) <= k) ++*line;
+  t.row = e->layout == KCL_CSR ? (uint64_t)*line : index_at(a, e->row, e->row_bits, k);
+  t.col = e->layout == KCL_CSC ? (uint64_t)*line : index_at(a, e->col, e->col_bits, k);
+  kcl_element(a->type, e->val, k, t.value);
+  return t;
+}
+
+static bool finite_value(const array_entry *t) {
+  return isfinite(t->value[0]) && isfinite(t->value[1]);
+}
+
+/* Why the entry is refused, or NULL. */
+static inline const char *entry_refusal(const kcl_entries *e, const array_entry *t) {
+  if (t->row >= (uint64_t)e->rows || t->col >= (uint64_t)e->cols) return "lies outside the matrix";
+  if (!finite_value(t)) return "is infinite or not a number";
+  if (!e->half) return NULL;
+  if (e->half == KCL_LOWER && t->col > t->row) return "lies above the diagonal of a lower half";
+  if (e->half == KCL_UPPER && t->col < t->row) return "lies below the diagonal of an upper half";
+  if (t->row != t->col) return NULL;
+  if (e->symmetry == KCL_SKEW && (t->value[0] != 0 || t->value[1] != 0))
+    return "is not zero, on the diagonal of a skew-symmetric matrix";
+  if (e->symmetry == KCL_HERMITIAN && t->value[1] != 0)
+    return "is not real, on the diagonal of a hermitian matrix";
+  return NULL;
+}
+
+static void copy_entries(void *arg, int64_t from, int64_t to) {
+  array_reading *a = arg;
+  int64_t line = a->starts ? line_of(a, from) : 0;
+  uint64_t *w = a->words + from * (a->width + 1);
+  for (int64_t k = from; k < to; k++, w += a->width + 1) {
+    const array_entry t = entry_at(a, k, &line);
+    if (entry_refusal(a->e, &t)) {
+      kcl_lower(&a->bad, k);
+      return;
+    }
+    w[0] = t.row | t.col << 32;
+    memcpy(w + 1, t.value, (size_t)a->width * sizeof *t.value);
+  }
+}
+
+static int refuse_entry(kcl *ctx, const array_reading *a) {
+  int64_t line = a->starts ? line_of(a, a->bad) : 0;
+  const array_entry t = entry_at(a, a->bad, &line);
+  return kcl_fail(ctx, finite_value(&t) ? KCL_USAGE : KCL_INPUT,
+                  "entry %lld of the arrays, row %lld and column %lld, all counted from %d, %s",
+                  as_given(a, (uint64_t)a->bad), as_given(a, t.row), as_given(a, t.col),
+                  (int)a->e->base, entry_refusal(a->e, &t));
+}
+
+/* ---------------------------------------------------------------- the fields */
+
+static int refuse_field(kcl *ctx, const char *field, int64_t value, const char *expected) {
+  return kcl_fail(ctx, KCL_USAGE, "kcl_entries.%s is %lld, it must be %s", field, (long long)value,
+                  expected);
+}
+
+static bool is_width(int bits) { return bits == 32 || bits == 64; }
+
+static int check_fields(kcl *ctx, const kcl_entries *e) {
+  static const char bits[] = "32 or 64";
+  if (e->size != sizeof *e)
+    return refuse_field(ctx, "size", (int64_t)e->size, "sizeof(kcl_entries)");
+  if (e->layout < KCL_CSR || e->layout > KCL_COO)
+    return refuse_field(ctx, "layout", e->layout, "KCL_CSR, KCL_CSC or KCL_COO");
+  if (!is_width(e->row_bits)) return refuse_field(ctx, "row_bits", e->row_bits, bits);
+  if (!is_width(e->col_bits)) return refuse_field(ctx, "col_bits", e->col_bits, bits);
+  if (e->base != 0 && e->base != 1) return refuse_field(ctx, "base", e->base, "0 or 1");
+  return kcl_csr_check_sizes(ctx, e->rows, e->cols, e->nnz);
+}
+
+static int find_letter(kcl *ctx, int letter, kcl_type *out) {
+  for (int t = KCL_S; t <= KCL_Z; t++)
+    if (kcl_type_letter((kcl_type)t) == letter) return *out = (kcl_type)t, KCL_OK;
+  return refuse_field(ctx, "type", letter, "the letter 's', 'd', 'c' or 'z'");
+}
+
+static int check_declared_half(kcl *ctx, const kcl_entries *e) {
+  int rc = kcl_symmetry_check(ctx, (kcl_symmetry)e->symmetry);
+  if (rc || !e->half) return rc;
+  if (e->half != KCL_LOWER && e->half != KCL_UPPER)
+    return refuse_field(ctx, "half", e->half, "0, KCL_LOWER or KCL_UPPER");
+  if (e->symmetry == KCL_GENERAL || e->rows != e->cols)
+    return kcl_fail(
+        ctx, KCL_USAGE,
+        "half of a %lld x %lld matrix whose symmetry is %s: the other half is not known",
+        (long long)e->rows, (long long)e->cols, kcl_symmetry_name((kcl_symmetry)e->symmetry));
+  return KCL_OK;
+}
+
+static int check_arrays(kcl *ctx, const kcl_entries *e) {
+  int rc;
+  if ((e->nnz || e->layout == KCL_CSR) && (rc = kcl_need(ctx, "kcl_entries.row", e->row)))
+    return rc;
+  if ((e->nnz || e->layout == KCL_CSC) && (rc = kcl_need(ctx, "kcl_entries.col", e->col)))
+    return rc;
+  return e->nnz ? kcl_need(ctx, "kcl_entries.val", e->val) : KCL_OK;
+}
+
+/* The starts ascend from the base to nnz beyond it. */
+static int check_starts(kcl *ctx, const array_reading *a) {
+  const int64_t nnz = a->e->nnz;
+  int64_t before = 0;
+  for (int64_t i = 0; a->starts && i <= a->lines; i++) {
+    const int64_t at = line_start(a, i);
+    if (at < before || at > nnz || (i == 0 && at != 0) || (i == a->lines && at != nnz))
+      return kcl_fail(ctx, KCL_USAGE,
+                      "start %lld of the %ss is %lld: the starts ascend from %d to %lld",
+                      (long long)i, a->e->layout == KCL_CSR ? "row" : "column",
+                      as_given(a, (uint64_t)at), (int)a->e->base, as_given(a, (uint64_t)nnz));
+    before = at;
+  }
+  return KCL_OK;
+}
+
+static int read_fields(kcl *ctx, const kcl_entries *e, array_reading *out) {
+  int rc;
+  if ((rc = kcl_need(ctx, "entries", e)) || (rc = check_fields(ctx, e))) return rc;
+  *out = (array_reading){.e = e, .bad = e->nnz};
+  if (e->layout == KCL_CSR)
+    out->starts = e->row, out->lines = e->rows, out->start_bits = e->row_bits;
+  if (e->layout == KCL_CSC)
+    out->starts = e->col, out->lines = e->cols, out->start_bits = e->col_bits;
+  if ((rc = find_letter(ctx, e->type, &out->type)) || (rc = check_declared_half(ctx, e))) return rc;
+  out->width = kcl_type_complex(out->type) ? 2 : 1;
+  return (rc = check_arrays(ctx, e)) ? rc : check_starts(ctx, out);
+}
+
+/* ---------------------------------------------------------------- the matrix */
+
+/* Rows are built in double; float follows from them. */
+static int build_type(kcl *ctx, const array_reading *a, const mm_entries *list, kcl_csr **out) {
+  const kcl_entries *e = a->e;
+  const mm_head h = {.name = "kcl_entries",
+                     .symmetry = e->half ? (kcl_symmetry)e->symmetry : KCL_GENERAL,
+                     .rows = e->rows,
+                     .cols = e->cols};
+  kcl_csr *wide = NULL;
+  int rc = mm_build_csr(ctx, &h, list, &wide);
+  if (rc) return rc;
+  wide->symmetry = (kcl_symmetry)e->symmetry;
+  wide->field = a->width == 2 ? KCL_COMPLEX : KCL_REAL;
+  wide->stored = e->nnz;
+  if (wide->type == a->type) return *out = wide, KCL_OK;
+  rc = kcl_csr_convert(ctx, wide, a->type, out);
+  kcl_csr_free(&wide);
+  return rc;
+}
+
+int kcl_csr_from_entries(kcl *ctx, const kcl_entries *entries, kcl_csr **out) {
+  array_reading a;
+  mm_entries list = {0};
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  *out = NULL;
+  if ((rc = read_fields(ctx, entries, &a))) return rc;
+  KCL_TRY(mm_entries_alloc(ctx, a.width, entries->nnz, &list, &a.words));
+  kcl_for(entries->nnz, KCL_FEW, copy_entries, &a);
+  if (a.bad < entries->nnz) KCL_TRY(refuse_entry(ctx, &a));
+  KCL_TRY(build_type(ctx, &a, &list, out));
+done:
+  mm_entries_free(&list);
+  return rc;
+}
