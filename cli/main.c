@@ -43,9 +43,9 @@ static void warn_of_cache(const cli_options *o) {
 static int run_command(const cli_command *c, cli_options *o) {
   kcl *ctx = NULL;
   int rc = cli_rank() ? 0 : cli_validate(c, o); /* other ranks may run where the files are not */
-  if (cli_ranks() > 1 && strcmp(c->name, "solve"))
-    return cli_fail(KCL_USAGE, "%s runs in one process: of %d ranks only solve makes use", c->name,
-                    cli_ranks());
+  if (cli_ranks() > 1 && !c->ranks)
+    return cli_fail(KCL_USAGE, "%s runs in one process: of %d ranks only solve and spmv make use",
+                    c->name, cli_ranks());
   if (!rc) rc = cli_ranks_check(o);
   if (rc && cli_ranks() == 1) return rc;
   if (cli_ranks() == 1 && cli_device_count(o) > 1) return cli_launch(o);

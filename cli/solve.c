@@ -359,6 +359,7 @@ const cli_command cli_solve = {
     .max = 2,
     .lists = true,
     .reads = true,
+    .ranks = true,
     .run = run_solve,
     .notes =
         "Method: stops at |b - A x|_2 <= max(tol |b|_2, atol), verified with a recomputed "

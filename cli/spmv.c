@@ -1,9 +1,11 @@
 /* krylocl spmv: y = alpha A x + beta y, or with A^H, in a storage format on a device. Timed, and compared with the
- * host's compensated product. */
+ * host's compensated product. On several ranks y = A x: rank 0 has A, x and y; all ranks take the same steps. */
 #include "cli/input/read.h"
 #include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
+#include "cli/ranks/product.h"
+#include "cli/ranks/ranks.h"
 #include "cli/solve/report.h"
 #include "cli/spmv/check.h"
 #include "cli/ui/codes.h"
@@ -19,9 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 7, MOST_PRODUCTS = 1000 };
-static const double sample_seconds =
-    0.02; /* approximate seconds per sample, which has at least one product */
+enum { SAMPLES = CLI_PRODUCT_SAMPLES };
 
 typedef struct run_of { /* a run of `krylocl spmv` */
   const cli_options *o;
@@ -29,9 +29,11 @@ typedef struct run_of { /* a run of `krylocl spmv` */
   kcl_dense *y, *y0;        /* y0: the given y in the precision of the product; NULL: beta is 0 */
   double alpha[2], beta[2]; /* as the product has them */
   kcl_device device;
+  kcl_operator_options asked;
   kcl_operator *op;
   kcl_operator_info info;
-  int columns; /* per pass */
+  cli_product_part *parts; /* [ranks]; NULL: one rank */
+  int columns, x_columns;  /* per pass; of x */
   double sample[SAMPLES], median;
   kcl_stream stream;
   kcl_dense *other; /* y of --compare, or NULL */
@@ -58,16 +60,18 @@ static float *as_floats(const kcl_dense *v) {
 }
 
 static int apply_product(kcl *ctx, run_of *r) {
-  float *x = in_single(r) ? as_floats(r->p.x) : NULL, *y = in_single(r) ? as_floats(r->y) : NULL;
+  const bool floats = in_single(r) && !cli_rank();
+  float *x = floats ? as_floats(r->p.x) : NULL, *y = floats ? as_floats(r->y) : NULL;
   const float alpha[2] = {(float)r->alpha[0], 0}, beta[2] = {(float)r->beta[0], 0};
   int rc;
-  CLI_TRY(in_single(r) && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0);
-  const kcl_product p = {.x = x ? (const void *)x : r->p.x->val,
-                         .y = y ? (void *)y : r->y->val,
-                         .cols = r->p.x->cols,
-                         .adjoint = r->o->adjoint,
-                         .alpha = in_single(r) ? (const void *)alpha : r->alpha,
-                         .beta = in_single(r) ? (const void *)beta : r->beta};
+  CLI_TRY(cli_ranks_agreed(
+      ctx, floats && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0));
+  kcl_product p = {.cols = r->x_columns, .adjoint = r->o->adjoint};
+  if (!cli_rank()) p.x = x ? (const void *)x : r->p.x->val, p.y = y ? (void *)y : r->y->val;
+  if (cli_ranks() == 1) {
+    p.alpha = floats ? (const void *)alpha : r->alpha;
+    p.beta = floats ? (const void *)beta : r->beta;
+  }
   cli_busy(r->o, "multiplying");
   r->seconds_apply = cli_now();
   CLI_TRY(cli_lib(ctx, kcl_operator_apply(r->op, &p)));
@@ -78,22 +82,20 @@ done:
   return rc;
 }
 
-/* Times the product. The time of a first product gives the number of products per sample. */
 static int measure_product(kcl *ctx, run_of *r) {
-  double once, products;
   int rc;
   cli_busy(r->o, "timing");
-  CLI_TRY(cli_lib(ctx, kcl_operator_time(r->op, r->o->adjoint, r->columns, 1, 1, &once)));
-  products = fmin(fmax(sample_seconds / fmax(once, 1e-9), 1), MOST_PRODUCTS);
-  CLI_TRY(cli_lib(
-      ctx, kcl_operator_time(r->op, r->o->adjoint, r->columns, (int)products, SAMPLES, r->sample)));
+  CLI_TRY(cli_product_time(ctx, r->op, r->o->adjoint, r->columns, r->sample));
   r->median = cli_median(r->sample, SAMPLES);
+  if (cli_ranks() > 1) CLI_TRY(cli_product_parts(ctx, &r->p.A, &r->asked, r->op, &r->parts));
+  if (r->parts) return 0;
   cli_busy(r->o, "measuring the memory rate");
   kcl_stream_get(ctx, &r->stream);
 done:
   return rc;
 }
 
+/* Rank 0 compares. */
 static int check_y(kcl *ctx, run_of *r) {
   const cli_product p = {.A = r->p.A,
                          .precision = r->p.precision,
@@ -103,7 +105,7 @@ static int check_y(kcl *ctx, run_of *r) {
                          .y = r->y,
                          .y0 = r->y0,
                          .other = r->other};
-  return cli_check_product(ctx, r->o, &p, &r->verdict);
+  return cli_rank() ? 0 : cli_check_product(ctx, r->o, &p, &r->verdict);
 }
 
 /* Sets alpha and beta, and reads y in the precision of the product. */
@@ -125,21 +127,30 @@ done:
   return rc;
 }
 
+/* Rank 0: y, and that of --compare. */
+static int create_y(kcl *ctx, run_of *r) {
+  if (cli_rank()) return 0;
+  const int64_t rows = r->o->adjoint ? r->p.A->cols : r->p.A->rows;
+  int rc = cli_lib(ctx, kcl_dense_create(ctx, rows, r->x_columns, r->p.x->type, &r->y));
+  if (!rc) rc = set_factors(ctx, r);
+  if (!rc && r->o->other) rc = cli_addend_load(ctx, r->o, r->o->other, &r->p, &r->other);
+  return rc;
+}
+
 static int set_up_product(kcl *ctx, run_of *r) {
-  const int64_t cols = r->p.x->cols, rows = r->o->adjoint ? r->p.A->cols : r->p.A->rows;
-  const kcl_operator_options o = {.format = r->o->format,
-                                  .precision = r->p.precision,
-                                  .products =
-                                      r->o->adjoint ? KCL_PRODUCTS_ADJOINT : KCL_PRODUCTS_PLAIN,
-                                  .nrhs = cols < KCL_MAX_NRHS ? (int)cols : KCL_MAX_NRHS};
   int rc;
+  r->x_columns = cli_ranks_tell(r->p.x ? (int)r->p.x->cols : 0);
+  r->p.precision = (kcl_type)cli_ranks_tell((int)r->p.precision);
+  r->asked =
+      (kcl_operator_options){.format = r->o->format,
+                             .precision = r->p.precision,
+                             .products = r->o->adjoint ? KCL_PRODUCTS_ADJOINT : KCL_PRODUCTS_PLAIN,
+                             .nrhs = r->x_columns < KCL_MAX_NRHS ? r->x_columns : KCL_MAX_NRHS};
   cli_busy(r->o, "setting up");
-  CLI_TRY(cli_lib(ctx, kcl_operator_create(ctx, r->p.A, &o, &r->op)));
+  CLI_TRY(cli_lib(ctx, cli_product_create(ctx, r->p.A, &r->asked, &r->op)));
   kcl_operator_describe(r->op, &r->info);
   r->columns = r->info.nrhs;
-  CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, rows, cols, r->p.x->type, &r->y)));
-  CLI_TRY(set_factors(ctx, r));
-  if (r->o->other) CLI_TRY(cli_addend_load(ctx, r->o, r->o->other, &r->p, &r->other));
+  CLI_TRY(cli_ranks_agreed(ctx, create_y(ctx, r)));
 done:
   return rc;
 }
@@ -183,8 +194,39 @@ static void say_speed(const run_of *r) {
   cli_say(o, " (%s to %s), %s moved, %.1f GFlop/s, %.1f GB/s", cli_seconds(r->sample[0]).s,
           cli_seconds(r->sample[SAMPLES - 1]).s, cli_bytes(spmv_bytes(r)).s, product_gflops(r),
           rate * 1e-9);
-  cli_say_stream(o, rate, &r->stream);
+  if (!r->parts) cli_say_stream(o, rate, &r->stream);
   cli_say(o, "\n            %s with x from and y to the host\n", cli_seconds(r->seconds_apply).s);
+}
+
+/* Million nonzeros of A per second. */
+static double mnnz(const run_of *r, double seconds) { return (double)r->p.A->nnz / seconds * 1e-6; }
+
+/* Longest of the ranks' waits for the halo, per product. */
+static double longest_wait(const run_of *r) {
+  double most = 0;
+  for (int p = 0; p < cli_ranks(); p++) most = fmax(most, r->parts[p].seconds_halo);
+  return most;
+}
+
+static void say_ranks(const run_of *r) {
+  const double alone = r->parts ? cli_product_alone(r->parts) : NAN;
+  for (int p = 0; r->parts && p < cli_ranks(); p++) {
+    const cli_product_part *s = &r->parts[p];
+    cli_say(r->o, "rank %-6d %s rows, %s nonzeros, %s, %s elements of x from others, %s\n", p,
+            cli_count(s->rows).s, cli_count(s->nonzeros).s, s->format, cli_count(s->halo).s,
+            s->device);
+    if (isnan(s->seconds_alone))
+      cli_say(r->o, "            alone: the matrix does not fit this device\n");
+    else
+      cli_say(r->o, "            alone: %s per product, %.1f million nonzeros/s\n",
+              cli_seconds(s->seconds_alone).s, mnnz(r, s->seconds_alone));
+  }
+  if (!r->parts) return;
+  cli_say(r->o, "together    %.1f million nonzeros/s, %s waiting for the halo", mnnz(r, r->median),
+          cli_seconds(longest_wait(r)).s);
+  if (!isnan(alone))
+    cli_say(r->o, ", speed-up %.2f over the fastest device alone", alone / r->median);
+  cli_say(r->o, "\n");
 }
 
 static void seconds_json(cJSON *o, const run_of *r) {
@@ -209,9 +251,29 @@ static void speed_json(cJSON *o, const run_of *r) {
   cli_json_number(o, "bytes_per_product", spmv_bytes(r));
   cli_json_number(o, "gflops", product_gflops(r));
   cli_json_number(o, "gbytes_per_second", rate * 1e-9);
+  if (r->parts) return; /* the stream rate is that of one device */
   cli_json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
   cli_json_number(o, "stream_fraction", rate / r->stream.rate);
   cli_json_stream(o, &r->stream);
+}
+
+static void ranks_json(cJSON *o, const run_of *r) {
+  cJSON *list = r->parts ? cJSON_AddArrayToObject(o, "ranks") : NULL;
+  for (int p = 0; r->parts && p < cli_ranks(); p++) {
+    const cli_product_part *s = &r->parts[p];
+    cJSON *one = cJSON_CreateObject();
+    cli_json_count(one, "rank", p), cli_json_text(one, "device", s->device);
+    cli_json_text(one, "format", s->format), cli_json_count(one, "rows", s->rows);
+    cli_json_count(one, "nonzeros", s->nonzeros), cli_json_count(one, "halo", s->halo);
+    cli_json_number(one, "seconds_halo", s->seconds_halo);
+    cli_json_number(one, "seconds_alone", s->seconds_alone);
+    cli_json_number(one, "mnnz_per_second_alone", mnnz(r, s->seconds_alone));
+    cJSON_AddItemToArray(list, one);
+  }
+  cli_json_number(o, "mnnz_per_second", mnnz(r, r->median));
+  if (!r->parts) return;
+  cli_json_number(o, "seconds_halo", longest_wait(r));
+  cli_json_number(o, "speedup_over_one", cli_product_alone(r->parts) / r->median);
 }
 
 static int write_spmv_json(const run_of *r) {
@@ -236,6 +298,7 @@ static int write_spmv_json(const run_of *r) {
   cli_json_number(o, "bytes_stored", r->info.bytes_stored);
   seconds_json(o, r);
   speed_json(o, r);
+  ranks_json(o, r);
   cli_json_product_check(o, r->o, &r->verdict);
   int rc = cli_json_write(r->o->json, o);
   cJSON_Delete(o);
@@ -253,31 +316,57 @@ static int write_y(kcl *ctx, run_of *r) {
   return rc;
 }
 
-static int run_spmv(kcl *ctx, const cli_options *o) {
-  run_of r = {.o = o, .seconds_device = cli_now()};
-  int rc;
-  if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
-  CLI_TRY(cli_device(ctx, o, &r.device));
-  r.seconds_device = cli_now() - r.seconds_device;
-  cli_report_device(o, &r.device);
-  CLI_TRY(cli_product_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : "ones", &r.p));
-  cli_report_matrix(o, o->files[0], r.p.A, r.p.seconds_read);
-  CLI_TRY(set_up_product(ctx, &r));
-  say_set_up(&r);
-  CLI_TRY(apply_product(ctx, &r));
-  int written = write_y(ctx, &r); /* the report is printed even then */
-  CLI_TRY(check_y(ctx, &r));
-  CLI_TRY(measure_product(ctx, &r));
+static int refuse_on_several(const cli_options *o) {
+  if (cli_ranks() == 1 || !(o->adjoint || o->count > 2 || cli_given(o, "alpha"))) return 0;
+  return cli_fail(KCL_USAGE, "on several devices spmv computes y = A x, without --adjoint, --alpha "
+                             "and a third operand");
+}
+
+/* Rank 0: A and x. */
+static int load_operands(kcl *ctx, run_of *r) {
+  const cli_options *o = r->o;
+  if (cli_rank()) return 0;
+  int rc = cli_product_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : "ones", &r->p);
+  if (!rc) cli_report_matrix(o, o->files[0], r->p.A, r->p.seconds_read);
+  return rc;
+}
+
+/* Rank 0: all that is printed and written after the measurement. */
+static int report_product(const run_of *r, int written) {
+  const cli_options *o = r->o;
   cli_idle();
-  say_speed(&r);
-  cli_say_product_check(o, &r.verdict);
+  say_speed(r), say_ranks(r);
+  cli_say_product_check(o, &r->verdict);
   if (o->output && !written && strcmp(o->output, "-"))
     cli_say(o, "wrote       y to %s\n", o->output);
-  CLI_TRY(write_spmv_json(&r));
-  rc = written;
-  if (!rc) rc = cli_product_check_code(o, &r.verdict);
+  const int rc = write_spmv_json(r);
+  if (rc || written) return rc ? rc : written;
+  return cli_product_check_code(o, &r->verdict);
+}
+
+/* What several ranks computed is always compared before its time counts. */
+static int run_spmv(kcl *ctx, const cli_options *given) {
+  cli_options options = *given;
+  const cli_options *o = &options;
+  run_of r = {.o = o, .seconds_device = cli_now()};
+  int rc, written;
+  options.verify = given->verify || cli_ranks() > 1;
+  if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
+  CLI_TRY(refuse_on_several(o));
+  CLI_TRY(cli_ranks_agreed(ctx, cli_device(ctx, o, &r.device)));
+  r.seconds_device = cli_now() - r.seconds_device;
+  cli_report_device(o, &r.device);
+  CLI_TRY(cli_ranks_agreed(ctx, load_operands(ctx, &r)));
+  CLI_TRY(set_up_product(ctx, &r));
+  if (!cli_rank()) say_set_up(&r);
+  CLI_TRY(apply_product(ctx, &r));
+  written = cli_rank() ? 0 : write_y(ctx, &r); /* the report is printed even if that fails */
+  CLI_TRY(cli_ranks_agreed(ctx, check_y(ctx, &r)));
+  CLI_TRY(measure_product(ctx, &r));
+  rc = cli_rank() ? 0 : report_product(&r, written);
 done:
   kcl_operator_free(&r.op);
+  free(r.parts);
   kcl_dense_free(&r.y), kcl_dense_free(&r.y0), kcl_dense_free(&r.other);
   cli_problem_free(&r.p);
   return rc;
@@ -288,11 +377,12 @@ const cli_command cli_spmv = {
     .operands = "A.mtx|poisson2d:300 [x.mtx|ones|random [y.mtx|ones|random]]",
     .summary = "y = alpha A x + beta y in a storage format, timed and checked",
     .options = "output format adjoint alpha beta check device threads precision json quiet | "
-               "compare layout verbose cache index-base",
+               "compare devices shares layout verbose cache index-base",
     .min = 1,
     .max = 3,
     .lists = true,
     .reads = true,
+    .ranks = true,
     .run = run_spmv,
     .notes =
         "A is a file or a generated system such as poisson2d:300; A may be rectangular. x is a "
@@ -306,6 +396,13 @@ const cli_command cli_spmv = {
         "whatever alpha and beta are. --layout gpu runs the variants for GPUs as what they are on "
         "a CPU "
         "device of OpenCL.\n"
+        "\n"
+        "Several devices: --devices gpu:0,gpu:1 or gpu,cpu starts a rank for each by mpiexec, as "
+        "mpirun -n 2 krylocl spmv ... does. y = A x is computed together, always checked, and "
+        "timed; then each device multiplies by the whole matrix alone. Rates are nonzeros of the "
+        "whole matrix per second; speed-up: over the fastest device alone; the halo: elements of x "
+        "that ranks wait for. --shares rows gives each device as many rows, --shares nonzeros as "
+        "many nonzeros, --shares rates nonzeros by measured memory rates.\n"
         "\n"
         "--check compares every y_i with the product computed by the host in double precision with "
         "compensated sums, from A and x as rounded to the precision: |y_i - z_i| <= (k + 2) c u "
@@ -327,7 +424,9 @@ const cli_command cli_spmv = {
         "kernel bytes_stored\n"
         "  seconds {device read check statistics convert upload compile apply write}, "
         "seconds_per_product {median min max samples} bytes_per_product gflops gbytes_per_second "
-        "stream_gbytes_per_second stream_fraction stream\n"
+        "stream_gbytes_per_second stream_fraction stream mnnz_per_second (million nonzeros)\n"
+        "  on several ranks: ranks, a list of {rank device format rows nonzeros halo seconds_halo "
+        "seconds_alone mnnz_per_second_alone}, seconds_halo (the longest), speedup_over_one\n"
         "  with --check: check {verdict ratio error bound row column}\n"
         "  with --compare: compare {verdict ratio file difference bound row column largest "
         "largest_row largest_column "

@@ -10,6 +10,7 @@
  *   scale.c      what devices get of the rows                ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's
  *   select.c     a device for each rank                      share_report.c  what each rank has, and would take alone
+ *   operator.c   products alone
  *   same.c       options that all ranks must have alike      wait.c       waits for other ranks
  *   setup.c      set-up                                      solve.c      b and x between the caller and the ranks
  *   files/       systems read by all ranks, each its own rows, and x written by all
@@ -103,6 +104,10 @@ int kcl_weigh(kcl_comm *c, double **weight);
 /* first [ranks + 1]: blocks of rows with nonzeros in proportion to the weights, at least one row. */
 void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double *weight,
                    int64_t *first);
+/* first [ranks + 1]: equal numbers of rows. */
+void kcl_partition_equally(int64_t rows, int ranks, int64_t *first);
+/* The rule of kcl_mpi_set_shares. */
+const char *kcl_shares_name(const kcl *ctx);
 /* Its parts: the row where the running sum of nonzeros is nearest to this; the nonzeros that ranks before p are to have; first
  * [ranks + 1], so that each rank has a row. */
 int64_t kcl_cut(const int64_t *row_ptr, int64_t rows, double want);
@@ -228,13 +233,16 @@ int kcl_ways_plan(kcl_distributed *m);
 /* An engine of this way on every rank, in the format of the first one. KCL_USAGE: it does not run on several ranks. */
 int kcl_ways_engine(void *owner, const kcl_way *w, kcl_engine **out);
 
-/* ---------------------------------------------------------------- what a solver on several ranks has beside */
+/* The interior in this format, with the halo. */
+int kcl_domain_matrix(kcl_domain *d, const kcl_format *f, kcl_matrix **out);
+
+/* ---------------------------------------------------------------- what a solver or an operator on several ranks has beside */
 
 struct kcl_distributed {
   kcl_distribution calls; /* the first member: what the solver calls */
   kcl_system *
-      system; /* the solver's. A: the interior; shared: it and the interior of A^H, with their halos */
-  kcl_selection *selection; /* the solver's: ways, in one format */
+      system; /* the owner's. A: the interior; shared: it and the interior of A^H, with their halos */
+  kcl_selection *selection; /* the solver's: ways, in one format; NULL: an operator's */
   kcl_mpi_layout layout;
   kcl_csr **taken; /* A of the caller, freed during the set-up; or NULL */
   kcl_comm *comm;
@@ -264,7 +272,14 @@ int kcl_distributed_give_back(kcl_distribution *self, int64_t from, int nrhs, co
 void kcl_distributed_time(kcl_distribution *self, bool running);
 void kcl_distributed_describe(const kcl_distribution *self, kcl_setup_info *out);
 /* The sums above, for the engine in use. */
-void kcl_distributed_add_sizes(kcl_distributed *m);
+void kcl_distributed_add_sizes(kcl_distributed *m, const kcl_engine *e);
+/* What a solver and an operator have in common (setup.c): the calls of the owner, and the rows of this rank with their domain.
+ * layout: of A; taken: A, to be freed as soon as it is not needed, or NULL. */
+int kcl_distributed_create(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_system *s,
+                           kcl_distributed **out);
+int kcl_distributed_begin(kcl_distributed *m, MPI_Comm comm);
+int kcl_check_ranks(const kcl_system *s); /* Can its context take part? */
+int kcl_distribute_rows(kcl_distributed *m, const kcl_csr *A);
 
 /* Elements of any type from where the caller has them to their owners, and back (vectors.c); first: comm->first or comm->column. */
 int kcl_take_vector(const kcl_distributed *m, const int64_t *first, kcl_type type, const void *held,

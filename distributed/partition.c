@@ -35,6 +35,10 @@ void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double
   kcl_settle(rows, ranks, first);
 }
 
+void kcl_partition_equally(int64_t rows, int ranks, int64_t *first) {
+  for (int p = 0; p <= ranks; p++) first[p] = rows * p / ranks;
+}
+
 /* ---------------------------------------------------------------- weights */
 
 int kcl_mpi_set_weight(kcl *ctx, double weight) {
@@ -44,6 +48,21 @@ int kcl_mpi_set_weight(kcl *ctx, double weight) {
   ctx->weight = weight;
   return KCL_OK;
 }
+
+/* Names of kcl_share_rule, by number. */
+static const char *const rules[] = {"auto", "nonzeros", "rates", "rows"};
+
+int kcl_mpi_set_shares(kcl *ctx, const char *rule) {
+  int i = 0;
+  if (!ctx) return KCL_USAGE;
+  while (rule && i <= KCL_SHARES_ROWS && strcmp(rule, rules[i])) i++;
+  if (i > KCL_SHARES_ROWS)
+    return kcl_fail(ctx, KCL_USAGE, "shares '%s': auto, nonzeros, rates or rows", rule);
+  ctx->shares = (kcl_share_rule)i;
+  return KCL_OK;
+}
+
+const char *kcl_shares_name(const kcl *ctx) { return rules[ctx->shares]; }
 
 typedef struct worth {
   double weight, rate;
@@ -75,11 +94,14 @@ int kcl_weigh(kcl_comm *c, double **weight) {
   memcpy(own.device, c->ctx->device.name, sizeof own.device);
   gather_weights(c, &own, all);
   compare_parts(all, count, &told, &alike);
-  if (!told && !alike) {
+  const kcl_share_rule rule = c->ctx->shares;
+  const bool weighed = told && rule == KCL_SHARES_AUTO,
+             rated = rule == KCL_SHARES_RATES || (rule == KCL_SHARES_AUTO && !told && !alike);
+  if (rated) {
     KCL_TRY(kcl_comm_agree(c, kcl_stream_rate(c->ctx, &own.rate)));
     gather_weights(c, &own, all);
   }
-  for (int p = 0; p < count; p++) (*weight)[p] = told ? all[p].weight : alike ? 1 : all[p].rate;
+  for (int p = 0; p < count; p++) (*weight)[p] = weighed ? all[p].weight : rated ? all[p].rate : 1;
 done:
   free(all);
   return rc;

@@ -110,7 +110,10 @@ static int cut_blocks(kcl_comm *c, const kcl_csr *held) {
   int rc = kcl_weigh(c, &weight);
   kcl_blocks_choose(c, c->ranks.rows);
   if (!rc && me == 0) {
-    kcl_partition(held->row_ptr, held->rows, count, weight, c->first);
+    if (c->ctx->shares == KCL_SHARES_ROWS)
+      kcl_partition_equally(held->rows, count, c->first);
+    else
+      kcl_partition(held->row_ptr, held->rows, count, weight, c->first);
     rc = kcl_blocks_align(c, c->first);
   }
   free(weight);

@@ -13,25 +13,31 @@ static int refuse_on_ranks(kcl *ctx, const char *what, const char *why) {
   return kcl_fail(ctx, KCL_USAGE, "%s: not on several ranks: %s", what, why);
 }
 
-static int check_asked(const kcl_system *s, int threads) {
-  const kcl_options *o = &s->options;
+int kcl_check_ranks(const kcl_system *s) {
+  const int threads = s->ctx->opencl ? 1 : s->ctx->threads;
   int provided;
   MPI_Query_thread(&provided);
-  if (o->mixed)
-    return refuse_on_ranks(s->ctx, "mixed precision", "the second engine is not distributed");
-  if (s->undecided.measure)
-    return refuse_on_ranks(s->ctx, "format measure",
-                           "ranks would time one after another; auto predicts");
   if (threads > 1 && provided < MPI_THREAD_SERIALIZED)
     return kcl_fail(s->ctx, KCL_USAGE,
                     "MPI was started for one thread and the executor has %d: MPI_Init_thread with "
                     "MPI_THREAD_SERIALIZED, or one thread",
                     threads);
+  if (s->ctx->metis && s->ctx->shares == KCL_SHARES_ROWS)
+    return kcl_fail(s->ctx, KCL_USAGE, "partition metis: its parts share nonzeros, not rows");
   if (s->ctx->metis && s->ctx->reproducible)
     return kcl_fail(
         s->ctx, KCL_USAGE,
         "partition metis: not with reproducible sums, whose blocks are of consecutive rows");
   return KCL_OK;
+}
+
+static int check_asked(const kcl_system *s) {
+  if (s->options.mixed)
+    return refuse_on_ranks(s->ctx, "mixed precision", "the second engine is not distributed");
+  if (s->undecided.measure)
+    return refuse_on_ranks(s->ctx, "format measure",
+                           "ranks would time one after another; auto predicts");
+  return kcl_check_ranks(s);
 }
 
 /* ---------------------------------------------------------------- the whole matrix */
@@ -152,45 +158,51 @@ static int first_engine(kcl_distributed *m) {
   return KCL_OK;
 }
 
-static int set_up_on_ranks(kcl_distributed *m, const kcl_csr *A, const kcl_options *options) {
+int kcl_distribute_rows(kcl_distributed *m, const kcl_csr *A) {
   kcl_comm *c = m->comm;
-  kcl *ctx = c->ctx;
-  kcl_system *s = m->system;
-  kcl_csr *given = NULL;
-  kcl_csr **taken = m->taken;
+  kcl_csr *given = NULL, **taken = m->taken;
   int rc;
   double start = kcl_now();
-  s->ctx = ctx, s->options = kcl_options_of(options), s->distribution = &m->calls;
-  s->options.no_direct = true;
-  kcl_read_options(s);
-  rc = kcl_check_options(s);
-  if (!rc) rc = kcl_alloc(ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds);
-  if (!rc) rc = check_asked(s, ctx->opencl ? 1 : ctx->threads);
-  KCL_TRY(kcl_comm_agree(c, rc));
-  KCL_TRY(kcl_comm_same_options(c, m->layout, &s->options));
-  const double device = ctx->opencl != NULL;
-  c->ranks.unlike = kcl_comm_differs(c, device);
-  s->options.nrhs = columns_at_once(m);
   KCL_TRY(kcl_blocks_begin(c));
   m->seconds_partition = -kcl_now();
   KCL_TRY(spread_rows(m, A, &given));
   m->seconds_partition += kcl_now();
-  s->seconds_check = kcl_now() - start;
+  m->system->seconds_check += kcl_now() - start;
   if (given) {
     if (taken) kcl_csr_free(taken);
     A = given, taken = &given;
   }
   m->type = A->type;
-  KCL_TRY(kcl_blocks_open(c, kcl_width_of(s->options.nrhs)));
+  KCL_TRY(kcl_blocks_open(c, kcl_width_of(m->system->options.nrhs)));
   KCL_TRY(kcl_domain_create(c, A, taken, c->column, &m->domain));
   if (m->taken) kcl_csr_free(m->taken);
+done:
+  kcl_csr_free(&given);
+  return rc;
+}
+
+static int set_up_on_ranks(kcl_distributed *m, const kcl_csr *A, const kcl_options *options) {
+  kcl_comm *c = m->comm;
+  kcl_system *s = m->system;
+  int rc;
+  double start = kcl_now();
+  s->options = kcl_options_of(options);
+  s->options.no_direct = true;
+  kcl_read_options(s);
+  rc = kcl_check_options(s);
+  if (!rc) rc = kcl_alloc(c->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds);
+  if (!rc) rc = check_asked(s);
+  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_TRY(kcl_comm_same_options(c, m->layout, &s->options));
+  s->options.nrhs = columns_at_once(m);
+  s->seconds_check = kcl_now() - start;
+  KCL_TRY(kcl_distribute_rows(m, A));
   KCL_TRY(know(m));
   KCL_TRY(give_near_null(m));
   KCL_TRY(kcl_ways_plan(m));
   KCL_TRY(first_engine(m));
-  kcl_distributed_add_sizes(m);
+  kcl_distributed_add_sizes(m, m->selection->engine);
 done:
-  kcl_csr_free(&given);
   return rc;
 }
 
@@ -208,28 +220,47 @@ static void free_distributed(kcl_distribution *self) {
   free(m);
 }
 
+int kcl_distributed_create(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_system *s,
+                           kcl_distributed **out) {
+  kcl_distributed *m;
+  int rc = kcl_alloc(ctx, 1, sizeof *m, "what ranks share", (void **)&m);
+  if (rc) return rc;
+  *m = (kcl_distributed){.calls = {.convert = kcl_distributed_convert,
+                                   .count = kcl_distributed_count,
+                                   .agree = kcl_distributed_agree,
+                                   .take = kcl_distributed_take,
+                                   .give_back = kcl_distributed_give_back,
+                                   .time = kcl_distributed_time,
+                                   .describe = kcl_distributed_describe,
+                                   .free = free_distributed},
+                         .system = s,
+                         .layout = layout,
+                         .taken = taken};
+  *s = (kcl_system){.ctx = ctx, .distribution = &m->calls};
+  *out = m;
+  return KCL_OK;
+}
+
+int kcl_distributed_begin(kcl_distributed *m, MPI_Comm comm) {
+  kcl *ctx = m->system->ctx;
+  const double device = ctx->opencl != NULL;
+  int rc = kcl_comm_create(ctx, comm, &m->comm);
+  if (rc) return rc;
+  m->calls.without_vectors = m->layout == KCL_MPI_ROOT && m->comm->ranks.rank;
+  m->comm->ranks.unlike = kcl_comm_differs(m->comm, device);
+  return KCL_OK;
+}
+
 static int new_solver(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_solver **out,
                       kcl_distributed **m) {
-  int rc = kcl_alloc(ctx, 1, sizeof **m, "a solver", (void **)m);
-  if (!rc) rc = kcl_alloc(ctx, 1, sizeof **out, "a solver", (void **)out);
+  int rc = kcl_alloc(ctx, 1, sizeof **out, "a solver", (void **)out);
+  if (!rc) rc = kcl_distributed_create(ctx, layout, taken, &(*out)->system, m);
   if (rc) {
-    free(*m);
+    free(*out), *out = NULL;
     return rc;
   }
   kcl_context_retain(ctx);
-  **m = (kcl_distributed){.calls = {.convert = kcl_distributed_convert,
-                                    .count = kcl_distributed_count,
-                                    .agree = kcl_distributed_agree,
-                                    .take = kcl_distributed_take,
-                                    .give_back = kcl_distributed_give_back,
-                                    .time = kcl_distributed_time,
-                                    .describe = kcl_distributed_describe,
-                                    .free = free_distributed},
-                          .system = &(*out)->system,
-                          .selection = &(*out)->selection,
-                          .layout = layout,
-                          .taken = taken};
-  (*out)->system = (kcl_system){.ctx = ctx, .distribution = &(*m)->calls};
+  (*m)->selection = &(*out)->selection;
   return KCL_OK;
 }
 
@@ -250,8 +281,7 @@ static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken
   if (!rc && !alone) rc = new_solver(ctx, layout, taken, &s, &m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
   if (alone) return kcl_setup(ctx, A, options, out); /* an ordinary solver, bit for bit */
-  KCL_TRY(kcl_comm_create(ctx, comm, &m->comm));
-  m->calls.without_vectors = layout == KCL_MPI_ROOT && m->comm->ranks.rank;
+  KCL_TRY(kcl_distributed_begin(m, comm));
   KCL_TRY(set_up_on_ranks(m, A, options));
   m->taken = NULL;
   *out = s, s = NULL;

@@ -1,6 +1,7 @@
-/* kcl_mpi_shares: what each rank has, how long it waited, and how long its device would take alone. */
+/* kcl_mpi_shares and kcl_mpi_operator_shares: what each rank has, how long it waited, and how long its device would take alone. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
+#include "solver/operator.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,14 +40,6 @@ static double predict_seconds_alone(const kcl_distributed *m, double times) {
 
 /* ---------------------------------------------------------------- shares */
 
-static void describe_alone(const kcl_solver *s, kcl_mpi_share *own) {
-  kcl_setup_info info;
-  kcl_solver_info(s, &info);
-  const kcl_csr *A = s->system.A;
-  own->share = 1, own->rows = A->rows, own->columns = A->cols, own->nonzeros = A->nnz;
-  snprintf(own->format, sizeof own->format, "%s", info.format);
-}
-
 static void describe_part(const kcl_distributed *m, kcl_mpi_share *own) {
   const kcl_domain *d = m->domain;
   own->rank = m->comm->ranks.rank, own->neighbours = d->neighbours;
@@ -55,8 +48,6 @@ static void describe_part(const kcl_distributed *m, kcl_mpi_share *own) {
   own->rows = kcl_domain_rows(d), own->nonzeros = kcl_domain_nnz(d);
   own->boundary_rows = d->given.outside->rows, own->halo = d->halo.count;
   own->sends = d->halo.sends;
-  snprintf(own->format, sizeof own->format, "%s", kcl_engine_format(m->selection->engine));
-  own->seconds_alone = predict_seconds_alone(m, times_interior(m));
   own->seconds_partition = m->seconds_partition;
   own->seconds_halo = m->seconds_halo, own->seconds_sum = m->seconds_sum;
 }
@@ -75,26 +66,48 @@ done:
   return rc;
 }
 
-int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count) {
-  kcl_distributed *m = s ? (kcl_distributed *)s->system.distribution : NULL;
+/* own: what is known of this rank beside its part of the system. */
+static int list_shares(const kcl_system *system, kcl_mpi_share *own, kcl_mpi_share **list,
+                       int *count) {
+  const kcl_distributed *m = (kcl_distributed *)system->distribution;
+  const kcl_csr *A = system->A;
+  kcl *ctx = system->ctx;
   int rc;
-  if (!s) return KCL_USAGE;
-  kcl *ctx = s->system.ctx;
-  kcl_mpi_share own = {.threads = ctx->threads, .seconds_solve = s->seconds_solve};
   if ((rc = kcl_need(ctx, "list", list)) || (rc = kcl_need(ctx, "count", count))) return rc;
   *count = m ? m->comm->ranks.count : 1;
-  rc = kcl_alloc(ctx, *count, sizeof own, "the shares", (void **)list);
+  rc = kcl_alloc(ctx, *count, sizeof *own, "the shares", (void **)list);
   if (m) rc = kcl_comm_agree(m->comm, rc);
   if (rc) goto done;
-  snprintf(own.device, sizeof own.device, "%s", ctx->device.name);
+  own->threads = ctx->threads;
+  snprintf(own->device, sizeof own->device, "%s", ctx->device.name);
   if (m) {
-    describe_part(m, &own);
-    rc = gather_shares(m->comm, &own, *list);
+    describe_part(m, own);
+    rc = gather_shares(m->comm, own, *list);
   } else {
-    describe_alone(s, &own);
-    (*list)[0] = own;
+    own->share = 1, own->rows = A->rows, own->columns = A->cols, own->nonzeros = A->nnz;
+    (*list)[0] = *own;
   }
 done:
   if (rc) free(*list), *list = NULL;
   return rc;
+}
+
+int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count) {
+  kcl_setup_info info;
+  if (!s) return KCL_USAGE;
+  const kcl_distributed *m = (kcl_distributed *)s->system.distribution;
+  kcl_mpi_share own = {.seconds_solve = s->seconds_solve};
+  kcl_solver_info(s, &info);
+  snprintf(own.format, sizeof own.format, "%s", info.format);
+  if (m) own.seconds_alone = predict_seconds_alone(m, times_interior(m));
+  return list_shares(&s->system, &own, list, count);
+}
+
+int kcl_mpi_operator_shares(kcl_operator *op, kcl_mpi_share **list, int *count) {
+  kcl_operator_info info;
+  if (!op) return KCL_USAGE;
+  kcl_mpi_share own = {.seconds_solve = op->seconds_timed};
+  kcl_operator_describe(op, &info);
+  snprintf(own.format, sizeof own.format, "%s", info.format);
+  return list_shares(&op->system, &own, list, count);
 }

@@ -7,7 +7,7 @@
 int kcl_distributed_agree(kcl_distribution *self, int status, int64_t k) {
   kcl_comm *c = ((kcl_distributed *)self)->comm;
   if (kcl_comm_differs(c, (double)k) && !status)
-    status = kcl_fail(c->ctx, KCL_USAGE, "the ranks have different numbers of right-hand sides");
+    status = kcl_fail(c->ctx, KCL_USAGE, "the ranks have different numbers of columns or products");
   return kcl_comm_agree(c, status);
 }
 
@@ -40,8 +40,7 @@ int kcl_distributed_take(kcl_distribution *self, int64_t from, int nrhs, const v
   return rc;
 }
 
-void kcl_distributed_add_sizes(kcl_distributed *m) {
-  const kcl_engine *e = m->selection->engine;
+void kcl_distributed_add_sizes(kcl_distributed *m, const kcl_engine *e) {
   const kcl_precond_size own = e->M ? e->M->size : (kcl_precond_size){0};
   kcl_comm *c = m->comm;
   const double nnz = kcl_comm_total(c, (double)kcl_domain_nnz(m->domain));
@@ -70,7 +69,7 @@ int kcl_distributed_give_back(kcl_distribution *self, int64_t from, int nrhs, co
     rc = kcl_return_vector(m, m->comm->column, m->type, list[i].x, x);
     list[i].report->x_sum = held ? kcl_checksum(x, held) : 0;
   }
-  if (!rc && m->selection->changes[0]) kcl_distributed_add_sizes(m); /* another engine */
+  if (!rc && m->selection->changes[0]) kcl_distributed_add_sizes(m, m->selection->engine);
   return rc;
 }
 

@@ -93,8 +93,7 @@ static int choose_format_of_rows(kcl_distributed *m, const kcl_way *w, const kcl
   return KCL_OK;
 }
 
-/* The interior in this format, with the halo. */
-static int build_operator(kcl_domain *d, const kcl_format *f, kcl_matrix **out) {
+int kcl_domain_matrix(kcl_domain *d, const kcl_format *f, kcl_matrix **out) {
   const kcl_csr *in_order = d->in_order.interior;
   int rc = kcl_matrix_build(d->comm->ctx, f, in_order ? in_order : d->device.interior, out);
   if (rc) return rc;
@@ -109,7 +108,7 @@ static int build_A(kcl_distributed *m, const kcl_way *w) {
   double start = kcl_now();
   if (s->shared[0]) return KCL_OK;
   int rc = choose_format_of_rows(m, w, &f);
-  if (!rc) rc = build_operator(m->domain, f, &s->shared[0]);
+  if (!rc) rc = kcl_domain_matrix(m->domain, f, &s->shared[0]);
   s->seconds_convert += kcl_now() - start;
   return rc;
 }
@@ -146,7 +145,7 @@ static int build_AH(kcl_distributed *m, const kcl_way *w) {
   if (!w->method->adjoint || s->shared[1]) return KCL_OK;
   int rc = m->comm->ranks.sum_rows ? KCL_OK
                                    : kcl_engine_adjoint_format(s, m->adjoint->device.interior, &f);
-  return rc ? rc : build_operator(m->adjoint, f, &s->shared[1]);
+  return rc ? rc : kcl_domain_matrix(m->adjoint, f, &s->shared[1]);
 }
 
 /* ---------------------------------------------------------------- engines */

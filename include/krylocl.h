@@ -971,6 +971,7 @@ typedef struct kcl_operator_info {
   double seconds_compile; /**< compilation of the kernels, or loading of compiled ones */
   int programs_compiled;  /**< OpenCL programs that the driver compiled */
   int programs_cached;    /**< OpenCL programs that were taken from the user's cache folder */
+  int64_t products_timed; /**< products of the samples of the last kcl_operator_time */
 } kcl_operator_info;
 
 /** Describes an operator. */

@@ -71,6 +71,12 @@ int kcl_mpi_select(kcl *ctx, MPI_Comm comm, const char *device);
  * to kcl_stream_rate, which is measured if need be. Not collective. KCL_USAGE: negative or not finite. */
 int kcl_mpi_set_weight(kcl *ctx, double weight);
 
+/** How ranks share the rows of what is set up or read from now on. "auto" (also NULL; initially): nonzeros by the weights of
+ * kcl_mpi_set_weight, else equal nonzeros where all devices have one name, else by kcl_stream_rate. "nonzeros": equal
+ * nonzeros. "rates": nonzeros by kcl_stream_rate, which is measured if need be. "rows": equal numbers of rows, whatever their
+ * nonzeros. Not collective, but the same on all ranks. KCL_USAGE: another name; at the set-up, rows with partition metis. */
+int kcl_mpi_set_shares(kcl *ctx, const char *rule);
+
 /** Whether solvers that are set up from now on give the same bits of x on any number of ranks, one included, with devices of
  * one kind (initially not). Dots are sums over fixed blocks of rows, added in the order of the blocks; rows of the matrix are
  * divided between blocks alone and stored as csr-scalar. It costs speed. Not collective, but the same on all ranks.
@@ -135,6 +141,17 @@ int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layo
  * stay in its arrays, which become the solver's, or move. */
 int kcl_mpi_setup_part(kcl *ctx, MPI_Comm comm, kcl_mpi_part *part, const kcl_options *options,
                        kcl_solver **out);
+/** As kcl_operator_create, on the ranks of comm: products y = A x alone, each rank with its rows in a format of its own device.
+ * With one rank it is kcl_operator_create. The operator is one like any other, but all ranks call each of these in the same
+ * order: kcl_operator_apply, with x and y in the layout of A (rows and x whole on rank 0, NULL elsewhere; or own parts) and cols
+ * the same on all ranks, column by column; kcl_operator_time, with equal arguments, whose samples are those of the slowest rank,
+ * the same on each; kcl_operator_free. Of kcl_operator_info rows, columns and bytes are those of all ranks, times are this rank's.
+ *
+ * A may be freed after the call on more than one rank. KCL_USAGE, beyond what kcl_operator_create and kcl_mpi_setup refuse:
+ * products with A^H; in a product alpha, beta, adjoint and buffers; kcl_operator_setup. */
+int kcl_mpi_operator_create(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
+                            const kcl_operator_options *options, kcl_operator **out);
+
 /** One rank's share. */
 typedef struct kcl_mpi_share {
   int rank;                 /**< its number in the communicator */
@@ -150,7 +167,7 @@ typedef struct kcl_mpi_share {
   int64_t halo;             /**< elements of x that it receives per product */
   int64_t sends;            /**< elements of x that it sends per product */
   double seconds_partition; /**< dividing the rows and moving them */
-  double seconds_solve;     /**< of the last solve: iterations */
+  double seconds_solve;     /**< of the last solve: iterations; of an operator: timed products */
   double seconds_halo;      /**< of these: waiting for elements of other ranks */
   double seconds_sum;       /**< of these: waiting for sums over the ranks */
   /** Predicted: an iteration of the whole system on its device alone, of all right-hand sides that iterate at once; 0: not a
@@ -162,6 +179,9 @@ typedef struct kcl_mpi_share {
 
 /** The shares of all ranks, on every rank: *list is [*count], to be freed with free(). */
 int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count);
+/** As kcl_mpi_shares, of an operator: seconds_solve and seconds_halo are those of the products that the last kcl_operator_time
+ * counted, seconds_alone is 0. */
+int kcl_mpi_operator_shares(kcl_operator *op, kcl_mpi_share **list, int *count);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

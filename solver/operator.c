@@ -1,24 +1,13 @@
 /* Operators: products with a matrix that is resident on the device, and solvers that share it. */
 #include "core/base/context.h"
 #include "core/device/device.h"
-#include "solver/solver.h"
+#include "solver/operator.h"
 #include <stdlib.h>
 #include <string.h>
 
 const kcl_operator_options kcl_operator_defaults = {.format = "auto", .precision = KCL_D};
 
 enum { PLAIN, ADJOINT, SIDES };
-
-struct kcl_operator {
-  kcl_csr given;     /* the caller's struct may go, its arrays stay */
-  kcl_system system; /* shared: A and A^H in the format, as far as asked for */
-  kcl_sums sums;     /* of A when the operator was created */
-  int nrhs;          /* columns per pass */
-  struct {
-    kcl_engine *one, *several; /* of one column; of nrhs of them. NULL: not needed */
-  } side[SIDES];
-  char why[400];
-};
 
 /* ---------------------------------------------------------------- sides */
 
@@ -42,7 +31,7 @@ static kcl_engine *engine_of_operator(const kcl_operator *op, int side, int64_t 
 
 /* ---------------------------------------------------------------- set-up */
 
-static int check_options(kcl_system *s, const kcl_operator_options *o) {
+int kcl_operator_read_options(kcl_system *s, const kcl_operator_options *o) {
   int rc;
   if ((rc = kcl_type_check(s->ctx, "precision", o->precision))) return rc;
   if ((unsigned)o->products > KCL_PRODUCTS_BOTH)
@@ -74,7 +63,7 @@ static int check_matrix(kcl_operator *op) {
   return rc;
 }
 
-static int choose_operator_format(kcl_operator *op, const kcl_format **f) {
+int kcl_operator_choose_format(kcl_operator *op, const kcl_format **f) {
   const kcl_system *s = &op->system;
   const kcl_type type = s->options.precision;
   if (s->undecided.format) return kcl_engine_choose(s, f, op->why, sizeof op->why);
@@ -139,9 +128,9 @@ int kcl_operator_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *
   op->given = *A;
   op->system = (kcl_system){.ctx = ctx, .A = &op->given};
   kcl_context_retain(ctx);
-  KCL_TRY(check_options(&op->system, o));
+  KCL_TRY(kcl_operator_read_options(&op->system, o));
   KCL_TRY(check_matrix(op));
-  KCL_TRY(choose_operator_format(op, &format));
+  KCL_TRY(kcl_operator_choose_format(op, &format));
   double start = kcl_now();
   KCL_TRY(convert_operator_values(&op->system));
   KCL_TRY(build_operator_matrix(op, format, o->products));
@@ -158,7 +147,9 @@ void kcl_operator_free(kcl_operator **op) {
   for (int i = 0; i < SIDES; i++)
     kcl_engine_free(&(*op)->side[i].one), kcl_engine_free(&(*op)->side[i].several);
   for (int i = 0; i < SIDES; i++) kcl_matrix_free(&(*op)->system.shared[i]);
-  kcl_csr_free(&(*op)->system.converted);
+  kcl_system_forget_converted(&(*op)->system);
+  kcl_distribution *d = (*op)->system.distribution;
+  if (d) d->free(d);
   kcl *ctx = (*op)->system.ctx;
   free(*op);
   kcl_context_release(ctx);
@@ -206,6 +197,8 @@ int kcl_operator_apply(kcl_operator *op, const kcl_product *product) {
   if (rc || (rc = kcl_need_idle(op->system.ctx))) return rc;
   kcl_product p = *product;
   if (!p.cols) p.cols = 1;
+  kcl_distribution *d = op->system.distribution;
+  if (d) return d->multiply(d, op->side[PLAIN].one, &p);
   if ((rc = check_product(op, &p))) return rc;
   kcl_engine *e = engine_of_operator(op, side_of(op, p.adjoint), p.cols);
   return e->executor.multiply(&e->executor, &p);
@@ -244,19 +237,37 @@ static int put_columns(kcl_engine *e, int cols) {
   return rc;
 }
 
-/* The first sample, which warms the caches, is not reported. */
+/* The first sample, which warms the caches, is not counted. On ranks a sample is that of the slowest. */
+static int take_samples(kcl_operator *op, kcl_engine *e, int products, int samples,
+                        double *seconds) {
+  kcl_distribution *d = op->system.distribution;
+  double warm;
+  int rc = kcl_engine_time_product(e, products, &warm);
+  op->seconds_timed = 0, op->products_timed = (int64_t)products * samples;
+  if (d) d->time(d, true);
+  for (int i = 0; i < samples && !rc; i++) {
+    rc = kcl_engine_time_product(e, products, &seconds[i]);
+    if (rc) break;
+    seconds[i] = kcl_ranks_largest(kcl_system_ranks(&op->system), seconds[i]);
+    op->seconds_timed += seconds[i] * products;
+  }
+  if (d) d->time(d, false);
+  return rc;
+}
+
 int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, int samples,
                       double *seconds) {
-  double warm;
   int rc;
   if (!op) return KCL_USAGE;
   if ((rc = kcl_need(op->system.ctx, "seconds", seconds))) return rc;
   if ((rc = kcl_need_idle(op->system.ctx))) return rc;
-  if ((rc = check_timing(op, adjoint, cols, products, samples))) return rc;
+  kcl_distribution *d = op->system.distribution;
+  rc = check_timing(op, adjoint, cols, products, samples);
+  if (d) rc = d->agree(d, rc, (int64_t)products * samples);
+  if (rc) return rc;
   kcl_engine *e = engine_of_operator(op, side_of(op, adjoint), cols);
   if ((rc = put_columns(e, cols)) || (rc = set_columns(&e->executor, cols))) return rc;
-  for (int i = -1; i < samples && !rc; i++)
-    rc = kcl_engine_time_product(e, products, i < 0 ? &warm : &seconds[i]);
+  rc = take_samples(op, e, products, samples, seconds);
   return rc ? rc : kcl_timing_state(&e->executor);
 }
 
@@ -267,6 +278,16 @@ static void add_engine(kcl_operator_info *out, const kcl_engine *e) {
   out->seconds_upload += e->executor.seconds_upload;
   out->seconds_compile += e->executor.seconds_compile;
   out->programs_compiled += e->executor.compiled, out->programs_cached += e->executor.from_cache;
+}
+
+/* Sizes of all ranks. */
+static void describe_ranks(const kcl_system *s, kcl_operator_info *out) {
+  const kcl_ranks *ranks = kcl_system_ranks(s);
+  kcl_setup_info all = {0};
+  s->distribution->describe(s->distribution, &all);
+  out->rows = ranks->rows, out->cols = ranks->columns, out->bytes_stored = all.bytes_stored;
+  out->bytes_product = all.bytes_stored + (double)(out->rows + out->cols) *
+                                              (double)kcl_type_size(s->options.precision);
 }
 
 void kcl_operator_describe(const kcl_operator *op, kcl_operator_info *out) {
@@ -282,6 +303,7 @@ void kcl_operator_describe(const kcl_operator *op, kcl_operator_info *out) {
                              .kernel = one->kernel,
                              .bytes_product = kcl_program_bytes(one->program, KCL_START, 1),
                              .nrhs = op->nrhs,
+                             .products_timed = op->products_timed,
                              .seconds_check = s->seconds_check,
                              .seconds_stats = s->seconds_stats,
                              .seconds_convert = s->seconds_convert};
@@ -289,6 +311,7 @@ void kcl_operator_describe(const kcl_operator *op, kcl_operator_info *out) {
     if (s->shared[i] && side_of(op, i) == i) out->bytes_stored += kcl_matrix_bytes(s->shared[i]);
     add_engine(out, op->side[i].one), add_engine(out, op->side[i].several);
   }
+  if (s->distribution) describe_ranks(s, out);
 }
 
 static int check_setup(const kcl_operator *op, const kcl_options *o) {
@@ -305,6 +328,8 @@ static int check_setup(const kcl_operator *op, const kcl_options *o) {
 int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver **out) {
   int rc;
   if (!op) return KCL_USAGE;
+  if (op->system.distribution)
+    return kcl_fail(op->system.ctx, KCL_USAGE, "an operator of several ranks sets up no solver");
   kcl_system s = op->system; /* with A, its statistics and the matrices on the device */
   if ((rc = kcl_need(s.ctx, "out", out))) return rc;
   *out = NULL;

@@ -283,6 +283,44 @@ alone "one share for two" 2 solve "$@" -q --devices cpu,cpu --shares 1
 alone "a share that is none" 2 solve "$@" -q --devices cpu,cpu --shares 1,x
 expect "two devices for three ranks" 2 3 solve "$@" -q --devices cpu,cpu
 said "counts" "--devices names 2 for 3 ranks"
+# ---- spmv: y of all ranks is that of one process; each device alone and all together are timed; shares by a rule
+alone "equal rows" 0 solve "$@" -q --devices cpu,cpu --shares rows --json "$tmp/json"
+rows=$(sed -n 's/^[[:space:]]*"rows":[[:space:]]*\([0-9]*\).*/\1/p' "$tmp/json" | tail -2 | tr '\n' ' ')
+[ "$rows" = "264 265 " ]
+check "equal rows: $rows" $?
+expect "equal rows, read by rank 0" 0 2 solve "$@" -q --device cpu --shares rows --check direct
+alone "a rule without devices" 2 solve "$@" -q --shares rows
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n40 40 430"
+  for (i = 1; i <= 10; i++) for (j = 1; j <= 40; j++) print i, j, i + j; for (i = 11; i <= 40; i++) print i, 41 - i, i }' >"$tmp/D.mtx"
+places=cpu,cpu
+[ -z "$opencl" ] || places="cpu,cpu cpu,0:0"
+for devices in $places; do
+  for format in csr-scalar ell; do
+    for precision in s d; do
+      set -- spmv "$tmp/D.mtx" random --format $format --precision $precision -q
+      "$krylocl" "$@" --device cpu -o "$tmp/y1"
+      alone "spmv $format $precision on $devices" 0 "$@" --devices "$devices" --shares rows -o "$tmp/y2" --json "$tmp/json"
+      awk -v bound="$([ $precision = s ] && echo 1e-5 || echo 1e-13)" '/^%/ { next } { n[FILENAME]++; v[FILENAME, n[FILENAME]] = $1 }
+        END { a = ARGV[1]; b = ARGV[2]; for (i = 1; i <= n[a]; i++) { d = v[a, i] - v[b, i]; if (d < 0) d = -d; if (!(d <= bound * 1e3)) exit 1 }
+          exit n[a] != n[b] || n[a] != 41 }' "$tmp/y1" "$tmp/y2"
+      check "spmv $format $precision on $devices: y is that of one process" $?
+      [ "$(grep -c '"mnnz_per_second_alone":[[:space:]]*[0-9]' "$tmp/json")" -eq 2 ] &&
+        grep -q '"speedup_over_one":[[:space:]]*[0-9]' "$tmp/json" && grep -q '"verdict":[[:space:]]*"passed"' "$tmp/json"
+      check "spmv $format $precision on $devices: rates alone and together, after a check" $?
+    done
+  done
+done
+halves() { # RULE: nonzeros of the ranks
+  alone "spmv --shares $1" 0 spmv "$tmp/D.mtx" --format csr-scalar -q --devices cpu,cpu --shares "$1" --json "$tmp/json"
+  sed -n 's/^[[:space:]]*"nonzeros":[[:space:]]*\([0-9]*\).*/\1/p' "$tmp/json" | tr '\n' ' '
+}
+[ "$(halves rows)" = "410 20 " ]
+check "spmv --shares rows: $(halves rows)" $?
+[ "$(halves nonzeros)" = "200 230 " ]
+check "spmv --shares nonzeros: $(halves nonzeros)" $?
+awk 'BEGIN { print "%%MatrixMarket matrix array real general\n529 3"; for (i = 0; i < 1587; i++) print i % 11 }' >"$tmp/X3"
+expect "spmv under mpirun, three columns" 0 3 spmv poisson2d:23 "$tmp/X3" --device cpu -q
+expect "spmv under mpirun, A^H" 2 2 spmv poisson2d:23 --adjoint --device cpu -q
 # A signal ends the iterations, and what is known is written, as in one process.
 for signal in INT:130 TERM:143 HUP:129; do
   rm -f "$tmp/x.mtx" "$tmp/json" "$tmp/err"

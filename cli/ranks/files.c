@@ -102,3 +102,19 @@ int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own) {
 }
 
 #endif
+
+int cli_ranks_copy_matrix(kcl *ctx, kcl_csr **A) {
+  kcl_csr of_0 = *A ? **A : (kcl_csr){0};
+  int rc = 0;
+  if (cli_ranks() == 1) return 0;
+  cli_ranks_share(&of_0, sizeof of_0);
+  if (cli_rank())
+    rc = cli_lib(ctx, kcl_csr_create(ctx, of_0.rows, of_0.cols, of_0.nnz, of_0.type, A));
+  if ((rc = cli_ranks_agreed(ctx, rc))) return rc;
+  kcl_csr *own = *A;
+  cli_ranks_share(own->row_ptr, ((size_t)own->rows + 1) * sizeof *own->row_ptr);
+  cli_ranks_share(own->col, (size_t)own->nnz * sizeof *own->col);
+  cli_ranks_share(own->val, (size_t)own->nnz * kcl_type_size(own->type));
+  own->symmetry = of_0.symmetry, own->field = of_0.field, own->stored = of_0.stored;
+  return 0;
+}

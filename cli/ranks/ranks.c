@@ -158,12 +158,18 @@ static void wait_for_request(MPI_Request *request) {
     nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
-void cli_ranks_share(void *data, size_t size) {
+/* Counts of MPI are ints, so long data travels in parts. */
+void cli_ranks_share_from(int from, void *data, size_t size) {
+  const size_t most = 1 << 30;
   MPI_Request request;
-  if (ranks == 1) return;
-  MPI_Ibcast(data, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-  wait_for_request(&request);
+  for (size_t at = 0; ranks > 1 && at < size; at += most) {
+    const size_t part = size - at < most ? size - at : most;
+    MPI_Ibcast((char *)data + at, (int)part, MPI_BYTE, from, MPI_COMM_WORLD, &request);
+    wait_for_request(&request);
+  }
 }
+
+void cli_ranks_share(void *data, size_t size) { cli_ranks_share_from(0, data, size); }
 
 int cli_ranks_tell(int word) {
   cli_ranks_share(&word, sizeof word);
@@ -187,6 +193,7 @@ int cli_ranks_same(const cli_options *o, int rc) { return (void)o, rc; }
 cli_text cli_ranks_library(void) { return (cli_text){""}; }
 int cli_ranks_tell(int word) { return word; }
 void cli_ranks_share(void *data, size_t size) { (void)data, (void)size; }
+void cli_ranks_share_from(int from, void *data, size_t size) { (void)from, (void)data, (void)size; }
 double cli_ranks_largest(double own) { return own; }
 
 #endif

@@ -31,8 +31,9 @@ int cli_ranks_agree(kcl *ctx, int rc);
 int cli_ranks_agreed(kcl *ctx, int rc);
 /* All ranks: returns the value of rank 0. */
 int cli_ranks_tell(int word);
-/* All ranks: replaces data by that of rank 0. */
+/* All ranks: replaces data by that of rank 0, or of another one. */
 void cli_ranks_share(void *data, size_t size);
+void cli_ranks_share_from(int from, void *data, size_t size);
 /* All ranks: the largest value; NaN if any is NaN. */
 double cli_ranks_largest(double own);
 

@@ -1,4 +1,4 @@
-/* krylocl solve --devices and --shares: lists between commas, an element for each rank. */
+/* --devices and --shares: lists between commas, an element for each rank. */
 #include "cli/ranks/shares.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/options.h"
@@ -26,9 +26,16 @@ void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t capac
   copy_element(o->devices, rank, word, capacity);
 }
 
+const char *cli_share_rule(const cli_options *o) {
+  static const char *const rules[] = {"nonzeros", "rates", "rows"};
+  for (size_t i = 0; o->shares && i < sizeof rules / sizeof *rules; i++)
+    if (!strcmp(o->shares, rules[i])) return rules[i];
+  return NULL;
+}
+
 double cli_share_of_rank(const cli_options *o, int rank) {
   char word[64];
-  if (!o->shares) return 0;
+  if (!o->shares || cli_share_rule(o)) return 0;
   copy_element(o->shares, rank, word, sizeof word);
   return strtod(word, NULL);
 }
@@ -38,13 +45,16 @@ static int check_share(const cli_options *o, int i) {
   copy_element(o->shares, i, word, sizeof word);
   const double share = strtod(word, &end);
   if (end != word && !*end && share > 0 && share < 1e300) return 0;
-  return cli_fail(KCL_USAGE, "--shares %s: '%s' is not a positive number", o->shares, word);
+  return cli_fail(KCL_USAGE,
+                  "--shares %s: '%s' is not a positive number, and no rule: nonzeros, rates, rows",
+                  o->shares, word);
 }
 
 int cli_devices_check(const cli_options *o) {
   int rc = 0;
   char word[300];
-  if (o->shares && !o->devices)
+  const bool numbers = o->shares && !cli_share_rule(o);
+  if (o->shares && !o->devices && (numbers || cli_ranks() == 1))
     return cli_fail(KCL_USAGE, "--shares needs --devices, whose shares they are");
   if (!o->devices) return 0;
   if (o->device) return cli_fail(KCL_USAGE, "--device and --devices: one of them is enough");
@@ -52,11 +62,11 @@ int cli_devices_check(const cli_options *o) {
     copy_element(o->devices, i, word, sizeof word);
     if (!*word) return cli_fail(KCL_USAGE, "--devices %s: a device is missing", o->devices);
   }
-  if (o->shares && count_elements(o->shares) != cli_device_count(o))
+  if (numbers && count_elements(o->shares) != cli_device_count(o))
     return cli_fail(KCL_USAGE, "--shares has %d numbers for %d devices", count_elements(o->shares),
                     cli_device_count(o));
   if (cli_ranks() > 1 && cli_ranks() != cli_device_count(o))
     return cli_fail(KCL_USAGE, "--devices names %d for %d ranks", cli_device_count(o), cli_ranks());
-  for (int i = 0; o->shares && i < cli_device_count(o) && !rc; i++) rc = check_share(o, i);
+  for (int i = 0; numbers && i < cli_device_count(o) && !rc; i++) rc = check_share(o, i);
   return rc;
 }

@@ -11,7 +11,9 @@ int cli_device_count(const cli_options *o);
 int cli_devices_check(const cli_options *o);
 /* Copies the device of a rank. */
 void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t capacity);
-/* Share of a rank; 0: not given. */
+/* The rule that --shares names: "nonzeros", "rates" or "rows"; NULL: numbers, or not given. */
+const char *cli_share_rule(const cli_options *o);
+/* Share of a rank; 0: not given as a number. */
 double cli_share_of_rank(const cli_options *o, int rank);
 
 #endif

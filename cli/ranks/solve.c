@@ -27,6 +27,7 @@ int cli_ranks_device(kcl *ctx, const cli_options *o) {
   int rc = kcl_mpi_set_partition(ctx, o->partition);
   if (rc) return rc;
   kcl_mpi_set_reproducible(ctx, o->reproducible);
+  if ((rc = kcl_mpi_set_shares(ctx, cli_share_rule(o)))) return rc;
   if (cli_ranks_alone()) return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
   if (!o->devices) return kcl_mpi_select(ctx, MPI_COMM_WORLD, o->device);
   cli_device_of_rank(o, cli_rank(), word, sizeof word);

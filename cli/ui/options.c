@@ -34,7 +34,10 @@ static const cli_option table[] = {
     {"devices", 0, CLI_TEXT, "A,B", AT(devices), 0, 0,
      "several devices, each with a rank of its own that mpiexec starts", "cpu opencl gpu:0,gpu:1"},
     {"shares", 0, CLI_TEXT, "M,N", AT(shares), 0, 0,
-     "of the rows, one number per device (by measured rates)", ""},
+     "of the nonzeros, one number per device; or nonzeros, rates, rows: equal nonzeros, by "
+     "measured "
+     "rates, equal rows (equal nonzeros on like devices, else by rates)",
+     "nonzeros rates rows"},
     {"partition", 0, CLI_TEXT, "RULE", AT(partition), 0, 0,
      "rows of the ranks: blocks of consecutive rows, or parts of METIS (rows)", "rows metis"},
     {"ranks", 0, CLI_COUNT, "N", AT(ranks), 1, 1000000,

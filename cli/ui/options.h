@@ -40,6 +40,7 @@ typedef struct cli_command {
   bool generates;      /* its operand is a kind of generated system and its size */
   bool many;           /* takes lists of devices, numbers of threads, methods and precisions */
   bool reads;          /* its operands are files that must exist */
+  bool ranks;          /* runs on several ranks, too */
   int (*run)(kcl *ctx, const cli_options *o);
 } cli_command;
 

@@ -19,6 +19,15 @@ typedef struct kcl_images {
   int texel[4];         /* scalars per texel, by type; 0: no such image */
 } kcl_images;
 
+/* How ranks share the rows: by weights, else equal nonzeros on like devices and by rates on others; equal nonzeros;
+ * nonzeros by rates; equal numbers of rows. */
+typedef enum kcl_share_rule {
+  KCL_SHARES_AUTO,
+  KCL_SHARES_NONZEROS,
+  KCL_SHARES_RATES,
+  KCL_SHARES_ROWS
+} kcl_share_rule;
+
 struct kcl {
   int references; /* the caller's, until kcl_destroy, and one per solver and operator */
   bool solving;   /* a solve is running: its callbacks may not use the context */
@@ -32,6 +41,7 @@ struct kcl {
   bool selected;
   kcl_device device;
   kcl_layout layout;
+  kcl_share_rule shares;
   kcl_images images;    /* of the device */
   int threads;          /* of the native executor */
   bool padding_allowed; /* kcl_allow_padding */

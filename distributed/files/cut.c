@@ -81,7 +81,10 @@ int kcl_cut_rows(kcl_comm *c, int64_t rows, kcl_count_entries *count, const void
   k.blocks = ((rows - 1) >> k.bins.shift) + 1;
   KCL_TRY(kcl_comm_agree(c, allocate_blocks(&k)));
   KCL_TRY(kcl_weigh(c, &k.weight));
-  find_cuts(&k);
+  if (c->ctx->shares == KCL_SHARES_ROWS)
+    kcl_partition_equally(rows, c->ranks.count, c->first);
+  else
+    find_cuts(&k);
   c->ranks.rows = rows;
   kcl_blocks_choose(c, rows);
   rc = kcl_comm_agree(c, kcl_blocks_align(c, c->first));

@@ -16,6 +16,7 @@ typedef struct kcl_preconds {
 } kcl_preconds;
 
 struct kcl_rhs;
+typedef struct kcl_engine kcl_engine;
 
 /* The steps of a solver that differ where ranks share its system (distributed/). All ranks call each, but `describe`. */
 typedef struct kcl_distribution kcl_distribution;
@@ -31,6 +32,8 @@ struct kcl_distribution {
   int (*take)(kcl_distribution *, int64_t from, int nrhs, const void *B, const void *X,
               struct kcl_rhs *list);
   int (*give_back)(kcl_distribution *, int64_t from, int nrhs, const struct kcl_rhs *list, void *X);
+  /* y = A x of an operator's engine: x and y where the caller has them. NULL: a solver's. */
+  int (*multiply)(kcl_distribution *, kcl_engine *, const kcl_product *);
   void (*time)(kcl_distribution *, bool running); /* iterations begin; they have ended */
   void (*describe)(const kcl_distribution *, kcl_setup_info *out); /* sizes of all ranks */
   void (*free)(kcl_distribution *);

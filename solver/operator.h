@@ -1,0 +1,25 @@
+/* An operator: products with a matrix that is resident on the device. distributed/ makes those of several ranks. */
+#ifndef KCL_OPERATOR_H
+#define KCL_OPERATOR_H
+
+#include "solver/solver.h"
+
+struct kcl_operator {
+  kcl_csr given;     /* the caller's struct may go, its arrays stay */
+  kcl_system system; /* shared: A and A^H in the format, as far as asked for */
+  kcl_sums sums;     /* of A when the operator was created */
+  int nrhs;          /* columns per pass */
+  struct {
+    kcl_engine *one, *several; /* of one column; of nrhs of them. NULL: not needed */
+  } side[2];                   /* of A, of A^H */
+  double seconds_timed;        /* products of the last kcl_operator_time */
+  int64_t products_timed;
+  char why[400];
+};
+
+/* Fills in the options of s from those of an operator. */
+int kcl_operator_read_options(kcl_system *s, const kcl_operator_options *o);
+/* The format that the options name, unless it refuses A, else the one whose product is predicted to take the least time. */
+int kcl_operator_choose_format(kcl_operator *op, const kcl_format **f);
+
+#endif
