@@ -46,7 +46,7 @@ cli/ranks: cli/ui cli/input
 cli/problem: cli/ui cli/input cli/ranks
 cli/solve: cli/ui cli/input cli/problem cli/ranks
 cli/spmv: cli/ui cli/input
-cli/bench: cli/ui cli/draw cli/input cli/problem cli/solve
+cli/bench: cli/ui cli/draw cli/input cli/problem cli/ranks cli/solve
 cli/report: cli/ui cli/draw cli/bench
 cli: cli/ui cli/draw cli/input cli/ranks cli/problem cli/solve cli/spmv cli/bench cli/report
 ROOMS

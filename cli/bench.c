@@ -2,6 +2,7 @@
  * of threads. Rows are planned, then measured one after another: predict the bytes (and skip the format if it refuses
  * the matrix), set up, validate the product, time it. An interrupt ends after the row at work, which does not count. */
 #include "cli/bench/bench.h"
+#include "cli/ranks/ranks.h"
 #include "cli/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
@@ -176,6 +177,7 @@ static int run_bench(kcl *ctx, const cli_options *given) {
   cli_bench_run b = {.o = &o};
   cJSON *earlier = NULL;
   int rc = 0, written;
+  if (o.devices || cli_ranks() > 1) return cli_bench_ranks(ctx, &o);
   note_time(&b);
   if (o.resume) CLI_TRY(cli_bench_resume_read(o.resume, &earlier));
   if (o.resume && !o.count) CLI_TRY(cli_bench_resume_options(earlier, &o));
@@ -203,14 +205,15 @@ const cli_command cli_bench = {
     .summary = "compare storage formats, methods and devices by measured times",
     .options =
         "formats solver device threads precision json csv report quiet | samples rounds time-limit "
-        "iterations resume layout force precond preconds nrhs restart mixed profile verbose cache "
-        "index-base",
+        "iterations resume layout force precond preconds nrhs restart mixed profile devices "
+        "shares verbose cache index-base",
 
     .min = 1,
     .max = 1 << 20,
     .lists = true,
     .many = true,
     .reads = true,
+    .ranks = true,
     .run = run_bench,
     .notes =
         "Measures every matrix (files, names of the collection, generated systems) in every format "
@@ -250,6 +253,13 @@ const cli_command cli_bench = {
         "--preconds A,B or all: whole solves to 1e-8 with each preconditioner instead, by the "
         "method of --solver: iterations, set-up of the preconditioner, solve, its memory, and the "
         "number of solves after which its set-up pays against none. Each within --time-limit.\n"
+        "\n"
+        "--devices gpu:0,gpu:1 starts a rank for each device by mpiexec, as spmv does. Products y "
+        "= "
+        "A x in every format, by rows of A: million nonzeros per second of the fastest device "
+        "alone, which has the whole matrix, and of all together; speed-up; the longest wait for "
+        "elements of x of other ranks. --shares rows gives each device as many rows, nonzeros as "
+        "many nonzeros, rates nonzeros by measured memory rates. Up to 7 samples.\n"
         "\n"
         "The exit code is 5 only if every format refuses. A file that cannot be read does not stop "
         "the others.\n"

@@ -44,7 +44,7 @@ static int run_command(const cli_command *c, cli_options *o) {
   kcl *ctx = NULL;
   int rc = cli_rank() ? 0 : cli_validate(c, o); /* other ranks may run where the files are not */
   if (cli_ranks() > 1 && !c->ranks)
-    return cli_fail(KCL_USAGE, "%s runs in one process: of %d ranks only solve and spmv make use",
+    return cli_fail(KCL_USAGE, "%s runs in one process: solve, spmv and bench make use of %d ranks",
                     c->name, cli_ranks());
   if (!rc) rc = cli_ranks_check(o);
   if (rc && cli_ranks() == 1) return rc;

@@ -4,6 +4,7 @@
 #include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
+#include "cli/ranks/files.h"
 #include "cli/ranks/product.h"
 #include "cli/ranks/ranks.h"
 #include "cli/solve/report.h"
@@ -43,52 +44,32 @@ typedef struct run_of { /* a run of `krylocl spmv` */
 
 /* ---------------------------------------------------------------- the product */
 
-static int64_t count_parts(const kcl_dense *v) {
-  return v->rows * v->cols * (kcl_type_complex(v->type) ? 2 : 1);
-}
-
 static bool in_single(const run_of *r) {
   return r->p.precision == KCL_S || r->p.precision == KCL_C;
 }
 
-/* Copies v to floats and rounds v itself likewise. NULL: out of memory. */
-static float *as_floats(const kcl_dense *v) {
-  const int64_t n = count_parts(v);
-  float *f = malloc((size_t)(n + 1) * sizeof *f);
-  for (int64_t i = 0; f && i < n; i++) f[i] = (float)v->val[i], v->val[i] = (double)f[i];
-  return f;
-}
-
 static int apply_product(kcl *ctx, run_of *r) {
-  const bool floats = in_single(r) && !cli_rank();
-  float *x = floats ? as_floats(r->p.x) : NULL, *y = floats ? as_floats(r->y) : NULL;
-  const float alpha[2] = {(float)r->alpha[0], 0}, beta[2] = {(float)r->beta[0], 0};
-  int rc;
-  CLI_TRY(cli_ranks_agreed(
-      ctx, floats && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0));
-  kcl_product p = {.cols = r->x_columns, .adjoint = r->o->adjoint};
-  if (!cli_rank()) p.x = x ? (const void *)x : r->p.x->val, p.y = y ? (void *)y : r->y->val;
-  if (cli_ranks() == 1) {
-    p.alpha = floats ? (const void *)alpha : r->alpha;
-    p.beta = floats ? (const void *)beta : r->beta;
-  }
+  const cli_product_call call = {.op = r->op,
+                                 .precision = r->p.precision,
+                                 .columns = r->x_columns,
+                                 .adjoint = r->o->adjoint,
+                                 .x = r->p.x,
+                                 .y = r->y,
+                                 .alpha = {r->alpha[0], r->alpha[1]},
+                                 .beta = {r->beta[0], r->beta[1]}};
   cli_busy(r->o, "multiplying");
-  r->seconds_apply = cli_now();
-  CLI_TRY(cli_lib(ctx, kcl_operator_apply(r->op, &p)));
-  r->seconds_apply = cli_now() - r->seconds_apply;
-  for (int64_t i = 0; y && i < count_parts(r->y); i++) r->y->val[i] = (double)y[i];
-done:
-  free(x), free(y);
-  return rc;
+  return cli_product_apply(ctx, &call, &r->seconds_apply);
 }
 
 static int measure_product(kcl *ctx, run_of *r) {
   int rc;
   cli_busy(r->o, "timing");
-  CLI_TRY(cli_product_time(ctx, r->op, r->o->adjoint, r->columns, r->sample));
+  CLI_TRY(cli_product_time(ctx, r->op, r->o->adjoint, r->columns, &cli_product_plan, r->sample));
   r->median = cli_median(r->sample, SAMPLES);
-  if (cli_ranks() > 1) CLI_TRY(cli_product_parts(ctx, &r->p.A, &r->asked, r->op, &r->parts));
-  if (r->parts) return 0;
+  if (cli_ranks() > 1) {
+    CLI_TRY(cli_ranks_copy_matrix(ctx, &r->p.A));
+    return cli_product_parts(ctx, r->p.A, &r->asked, r->op, &cli_product_plan, &r->parts);
+  }
   cli_busy(r->o, "measuring the memory rate");
   kcl_stream_get(ctx, &r->stream);
 done:
@@ -112,6 +93,7 @@ static int check_y(kcl *ctx, run_of *r) {
 static int set_factors(kcl *ctx, run_of *r) {
   const cli_options *o = r->o;
   const char *given = o->count > 2 ? o->files[2] : NULL;
+  const int64_t n = r->y->rows * r->y->cols * (kcl_type_complex(r->y->type) ? 2 : 1);
   int rc = 0;
   r->alpha[0] = cli_given(o, "alpha") ? o->alpha : 1;
   r->beta[0] = cli_given(o, "beta") ? o->beta : given ? 1 : 0;
@@ -121,7 +103,7 @@ static int set_factors(kcl *ctx, run_of *r) {
                     o->beta);
   if (!given) return 0;
   CLI_TRY(cli_addend_load(ctx, o, given, &r->p, &r->y0));
-  for (int64_t i = 0; i < count_parts(r->y); i++)
+  for (int64_t i = 0; i < n; i++)
     r->y->val[i] = r->y0->val[i] = in_single(r) ? (float)r->y0->val[i] : r->y0->val[i];
 done:
   return rc;
@@ -201,13 +183,6 @@ static void say_speed(const run_of *r) {
 /* Million nonzeros of A per second. */
 static double mnnz(const run_of *r, double seconds) { return (double)r->p.A->nnz / seconds * 1e-6; }
 
-/* Longest of the ranks' waits for the halo, per product. */
-static double longest_wait(const run_of *r) {
-  double most = 0;
-  for (int p = 0; p < cli_ranks(); p++) most = fmax(most, r->parts[p].seconds_halo);
-  return most;
-}
-
 static void say_ranks(const run_of *r) {
   const double alone = r->parts ? cli_product_alone(r->parts) : NAN;
   for (int p = 0; r->parts && p < cli_ranks(); p++) {
@@ -223,7 +198,7 @@ static void say_ranks(const run_of *r) {
   }
   if (!r->parts) return;
   cli_say(r->o, "together    %.1f million nonzeros/s, %s waiting for the halo", mnnz(r, r->median),
-          cli_seconds(longest_wait(r)).s);
+          cli_seconds(cli_product_halo(r->parts)).s);
   if (!isnan(alone))
     cli_say(r->o, ", speed-up %.2f over the fastest device alone", alone / r->median);
   cli_say(r->o, "\n");
@@ -258,21 +233,10 @@ static void speed_json(cJSON *o, const run_of *r) {
 }
 
 static void ranks_json(cJSON *o, const run_of *r) {
-  cJSON *list = r->parts ? cJSON_AddArrayToObject(o, "ranks") : NULL;
-  for (int p = 0; r->parts && p < cli_ranks(); p++) {
-    const cli_product_part *s = &r->parts[p];
-    cJSON *one = cJSON_CreateObject();
-    cli_json_count(one, "rank", p), cli_json_text(one, "device", s->device);
-    cli_json_text(one, "format", s->format), cli_json_count(one, "rows", s->rows);
-    cli_json_count(one, "nonzeros", s->nonzeros), cli_json_count(one, "halo", s->halo);
-    cli_json_number(one, "seconds_halo", s->seconds_halo);
-    cli_json_number(one, "seconds_alone", s->seconds_alone);
-    cli_json_number(one, "mnnz_per_second_alone", mnnz(r, s->seconds_alone));
-    cJSON_AddItemToArray(list, one);
-  }
+  if (r->parts) cli_product_parts_json(o, r->parts, r->p.A->nnz);
   cli_json_number(o, "mnnz_per_second", mnnz(r, r->median));
   if (!r->parts) return;
-  cli_json_number(o, "seconds_halo", longest_wait(r));
+  cli_json_number(o, "seconds_halo", cli_product_halo(r->parts));
   cli_json_number(o, "speedup_over_one", cli_product_alone(r->parts) / r->median);
 }
 

@@ -318,6 +318,38 @@ halves() { # RULE: nonzeros of the ranks
 check "spmv --shares rows: $(halves rows)" $?
 [ "$(halves nonzeros)" = "200 230 " ]
 check "spmv --shares nonzeros: $(halves nonzeros)" $?
+# ---- bench --devices: rows of formats on all ranks together and on each device alone, as JSON and CSV
+for devices in $places; do
+  alone "bench on $devices" 0 bench "$tmp/D.mtx" poisson2d:17 --devices "$devices" --shares rows --formats csr-scalar,ell,cds,csr-image --precision s,d \
+    --time-limit 0.02 --json "$tmp/json" --csv "$tmp/csv"
+  grep -q "^matrix      D: 40 x 40, 430 nonzeros" "$tmp/out" && grep -q "^matrix      poisson2d:17: " "$tmp/out"
+  check "bench on $devices: two matrices" $?
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { n++ }
+    $at["status"] == "ok" { ok++; if (!($at["mnnz_per_second"] > 0 && $at["mnnz_per_second_alone"] > 0 && $at["seconds_halo"] >= 0)) bad = 1
+      r = $at["speedup"] * $at["seconds_per_product"] / $at["seconds_alone"]; if (r < 0.999 || r > 1.001) bad = 1
+      if ($at["precision"] $at["format"] $at["matrix"] == "dellD") known = $at["devices"] }
+    END { gsub(/[+]/, ",", known); exit bad || n != 16 || ok < 8 || known != "'"$devices"'" }' "$tmp/csv"
+  check "bench on $devices: rates and speed-ups of the formats that distribute" $?
+  [ "$(grep -c '"mnnz_per_second_alone"' "$tmp/json")" -eq $((3 * $(grep -c ',ok,' "$tmp/csv"))) ] && grep -q '"rows":[[:space:]]*20,' "$tmp/json"
+  check "bench on $devices: the JSON has the ranks of every row" $?
+done
+awk 'BEGIN { n = 900; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+  for (i = 1; i <= n; i++) print i, i, n + 1; for (i = 2; i <= n; i++) print i, 1, -1 }' >"$tmp/R.mtx"
+alone "bench on devices of a format that pads too much" 5 bench "$tmp/R.mtx" --devices cpu,cpu --formats dense --time-limit 0.02
+grep -q "^  dense         refused: pads to" "$tmp/out"
+check "bench on devices: the reason" $?
+alone "bench on devices, padding allowed" 0 bench "$tmp/R.mtx" --devices cpu,cpu --formats dense,ell --force --time-limit 0.02 --samples 2 --csv "$tmp/csv" -q
+[ "$(grep -c ",ok,[^,]*,[0-9]" "$tmp/csv")" -eq 2 ]
+check "bench on devices, padding allowed: alone as well" $?
+alone "bench on devices of what no device holds alone" 0 bench "$tmp/R.mtx" --devices cpu,cpu --formats ell --time-limit 0.02 --samples 2 --csv "$tmp/csv"
+grep -q "^  ell  *- " "$tmp/out" && grep -q ",ok,[^,]*,,,[0-9]" "$tmp/csv"
+check "bench on devices: no rate alone" $?
+alone "bench of a method on devices" 2 bench "$tmp/D.mtx" --devices cpu,cpu --solver cg
+said "says what it times" "bench times products alone"
+alone "bench on one of devices" 2 bench "$tmp/D.mtx" --devices cpu
+alone "bench of a missing file and another on devices" 3 bench "$tmp/none.mtx" poisson2d:9 --devices cpu,cpu --formats ell --time-limit 0.02
+grep -q "^matrix      poisson2d:9: " "$tmp/out"
+check "bench on devices: the other file" $?
 awk 'BEGIN { print "%%MatrixMarket matrix array real general\n529 3"; for (i = 0; i < 1587; i++) print i % 11 }' >"$tmp/X3"
 expect "spmv under mpirun, three columns" 0 3 spmv poisson2d:23 "$tmp/X3" --device cpu -q
 expect "spmv under mpirun, A^H" 2 2 spmv poisson2d:23 --adjoint --device cpu -q

@@ -5,6 +5,7 @@
  *   figures.c    rates, speed-up, break-even and order, from the samples
  *   table.c      the tables, of the cells of cells.c    json.c, csv.c   files    read.c   --resume
  *   mixed.c      whole solves in double and in mixed precision                   preconds.c   --preconds
+ *   ranks.c      --devices: products on several devices together
  */
 #ifndef CLI_BENCH_BENCH_H
 #define CLI_BENCH_BENCH_H
@@ -281,5 +282,7 @@ void cli_bench_mixed_read(const struct cJSON *o, cli_bench_row *r);
 
 /* Runs krylocl bench --preconds. */
 int cli_bench_preconds(kcl *ctx, const cli_options *o);
+/* All ranks: runs krylocl bench --devices. */
+int cli_bench_ranks(kcl *ctx, const cli_options *o);
 
 #endif

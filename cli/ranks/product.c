@@ -1,40 +1,85 @@
-/* A product on several ranks: created, timed together, and timed on the device of each rank alone while the others wait. */
+/* A product on one rank or several: created, applied, timed together, and timed on the device of each rank alone while the others wait. */
 #include "cli/ranks/product.h"
-#include "cli/ranks/files.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/codes.h"
+#include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+const kcl_bench_plan cli_product_plan = {
+    .iterations = 1000, .samples = CLI_PRODUCT_SAMPLES, .seconds = 0.14};
+
+/* ---------------------------------------------------------------- applying */
+
+static int64_t count_parts(const kcl_dense *v) {
+  return v->rows * v->cols * (kcl_type_complex(v->type) ? 2 : 1);
+}
+
+/* Copies v to floats and rounds v itself likewise. NULL: out of memory. */
+static float *as_floats(const kcl_dense *v) {
+  const int64_t n = count_parts(v);
+  float *f = malloc((size_t)(n + 1) * sizeof *f);
+  for (int64_t i = 0; f && i < n; i++) f[i] = (float)v->val[i], v->val[i] = (double)f[i];
+  return f;
+}
+
+static int time_apply(kcl *ctx, const cli_product_call *c, const kcl_product *p, double *seconds) {
+  const double begin = cli_now();
+  const int rc = cli_lib(ctx, kcl_operator_apply(c->op, p));
+  *seconds = cli_now() - begin;
+  return rc;
+}
+
+int cli_product_apply(kcl *ctx, const cli_product_call *c, double *seconds) {
+  const bool narrow = c->precision == KCL_S || c->precision == KCL_C, floats = narrow && c->x;
+  const float alpha[2] = {(float)c->alpha[0], 0}, beta[2] = {(float)c->beta[0], 0};
+  float *x = floats ? as_floats(c->x) : NULL, *y = floats ? as_floats(c->y) : NULL;
+  kcl_product p = {.cols = c->columns, .adjoint = c->adjoint};
+  int rc;
+  CLI_TRY(cli_ranks_agreed(
+      ctx, floats && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0));
+  if (c->x) p.x = x ? (const void *)x : c->x->val, p.y = y ? (void *)y : c->y->val;
+  if (cli_ranks() == 1) {
+    p.alpha = floats ? (const void *)alpha : c->alpha;
+    p.beta = floats ? (const void *)beta : c->beta;
+  }
+  CLI_TRY(time_apply(ctx, c, &p, seconds));
+  for (int64_t i = 0; y && i < count_parts(c->y); i++) c->y->val[i] = (double)y[i];
+done:
+  free(x), free(y);
+  return rc;
+}
 
 /* ---------------------------------------------------------------- timing */
 
 /* The time of a first product gives the number of products per sample, the same on all ranks. */
 int cli_product_time(kcl *ctx, kcl_operator *op, bool adjoint, int columns,
-                     double sample[CLI_PRODUCT_SAMPLES]) {
-  const double sample_seconds = 0.02, most = 1000;
+                     const kcl_bench_plan *plan, double sample[CLI_PRODUCT_SAMPLES]) {
   double once;
   int rc = cli_lib(ctx, kcl_operator_time(op, adjoint, columns, 1, 1, &once));
   if (rc) return rc;
-  const double products = fmin(fmax(sample_seconds / fmax(once, 1e-9), 1), most);
-  return cli_lib(
-      ctx, kcl_operator_time(op, adjoint, columns, (int)products, CLI_PRODUCT_SAMPLES, sample));
+  const double fit = plan->seconds / plan->samples / fmax(once, 1e-9),
+               products = fmin(fmax(fit, 1), plan->iterations);
+  return cli_lib(ctx,
+                 kcl_operator_time(op, adjoint, columns, (int)products, plan->samples, sample));
 }
 
 /* A device that refuses the whole matrix has no time. */
 static int time_whole_matrix(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o,
-                             double *seconds) {
+                             const kcl_bench_plan *plan, double *seconds) {
   kcl_operator *op = NULL;
   double sample[CLI_PRODUCT_SAMPLES];
   int rc = kcl_operator_create(ctx, A, o, &op);
   *seconds = NAN;
   if (rc == KCL_MEMORY) return 0;
   CLI_TRY(cli_lib(ctx, rc));
-  CLI_TRY(cli_product_time(ctx, op, false, 1, sample));
-  *seconds = cli_median(sample, CLI_PRODUCT_SAMPLES);
+  CLI_TRY(cli_product_time(ctx, op, false, 1, plan, sample));
+  *seconds = cli_median(sample, plan->samples);
 done:
   kcl_operator_free(&op);
   return rc;
@@ -44,6 +89,28 @@ double cli_product_alone(const cli_product_part *list) {
   double least = INFINITY;
   for (int p = 0; p < cli_ranks(); p++) least = fmin(least, list[p].seconds_alone);
   return isinf(least) ? NAN : least;
+}
+
+double cli_product_halo(const cli_product_part *list) {
+  double most = 0;
+  for (int p = 0; p < cli_ranks(); p++) most = fmax(most, list[p].seconds_halo);
+  return most;
+}
+
+void cli_product_parts_json(cJSON *o, const cli_product_part *parts, int64_t nonzeros) {
+  cJSON *list = cJSON_AddArrayToObject(o, "ranks");
+  for (int p = 0; p < cli_ranks(); p++) {
+    const cli_product_part *s = &parts[p];
+    cJSON *one = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, one);
+    cli_json_count(one, "rank", p);
+    cli_json_text(one, "device", s->device), cli_json_text(one, "format", s->format);
+    cli_json_count(one, "rows", s->rows), cli_json_count(one, "nonzeros", s->nonzeros);
+    cli_json_count(one, "halo", s->halo);
+    cli_json_number(one, "seconds_halo", s->seconds_halo);
+    cli_json_number(one, "seconds_alone", s->seconds_alone);
+    cli_json_number(one, "mnnz_per_second_alone", (double)nonzeros / s->seconds_alone * 1e-6);
+  }
 }
 
 #ifdef HAVE_MPI
@@ -79,14 +146,13 @@ static int list_parts(kcl *ctx, kcl_operator *op, cli_product_part **list) {
   return rc;
 }
 
-int cli_product_parts(kcl *ctx, kcl_csr **A, const kcl_operator_options *o, kcl_operator *op,
-                      cli_product_part **list) {
+int cli_product_parts(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o, kcl_operator *op,
+                      const kcl_bench_plan *plan, cli_product_part **list) {
   int rc;
   CLI_TRY(list_parts(ctx, op, list));
-  CLI_TRY(cli_ranks_copy_matrix(ctx, A));
   for (int p = 0; p < cli_ranks(); p++) {
     double seconds = NAN;
-    rc = p == cli_rank() ? time_whole_matrix(ctx, *A, o, &seconds) : 0;
+    rc = p == cli_rank() ? time_whole_matrix(ctx, A, o, plan, &seconds) : 0;
     CLI_TRY(cli_ranks_agreed(ctx, rc));
     cli_ranks_share_from(p, &seconds, sizeof seconds);
     (*list)[p].seconds_alone = seconds;
@@ -101,9 +167,9 @@ int cli_product_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o
                        kcl_operator **op) {
   return kcl_operator_create(ctx, A, o, op);
 }
-int cli_product_parts(kcl *ctx, kcl_csr **A, const kcl_operator_options *o, kcl_operator *op,
-                      cli_product_part **list) {
-  return (void)op, (void)list, time_whole_matrix(ctx, *A, o, &(double){0});
+int cli_product_parts(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o, kcl_operator *op,
+                      const kcl_bench_plan *plan, cli_product_part **list) {
+  return (void)op, (void)list, time_whole_matrix(ctx, A, o, plan, &(double){0});
 }
 
 #endif

@@ -17,14 +17,31 @@ typedef struct cli_product_part { /* of a rank */
 /* All ranks: the operator of A, which rank 0 has. */
 int cli_product_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o,
                        kcl_operator **op);
-/* All ranks: samples of a product of so many columns, in ascending order. */
+typedef struct cli_product_call { /* y = alpha A x + beta y; on several ranks y = A x */
+  kcl_operator *op;
+  kcl_type precision; /* of the product; x and y hold doubles, which are rounded to it */
+  int columns;
+  bool adjoint;
+  kcl_dense *x, *y; /* NULL: rank 0 has them */
+  double alpha[2], beta[2];
+} cli_product_call;
+/* All ranks: applies the operator; seconds: of kcl_operator_apply alone. */
+int cli_product_apply(kcl *ctx, const cli_product_call *c, double *seconds);
+/* Samples of 20 ms. */
+extern const kcl_bench_plan cli_product_plan;
+/* All ranks: plan->samples samples of a product of so many columns, at most CLI_PRODUCT_SAMPLES. */
 int cli_product_time(kcl *ctx, kcl_operator *op, bool adjoint, int columns,
-                     double sample[CLI_PRODUCT_SAMPLES]);
-/* All ranks, after cli_product_time: the parts *list [ranks], to be freed, with the devices timed alone, one after another. A:
- * on rank 0, copied to the others. */
-int cli_product_parts(kcl *ctx, kcl_csr **A, const kcl_operator_options *o, kcl_operator *op,
-                      cli_product_part **list);
+                     const kcl_bench_plan *plan, double sample[CLI_PRODUCT_SAMPLES]);
+/* All ranks, after cli_product_time: the parts *list [ranks], to be freed, with the devices timed alone, one after another, on
+ * the whole matrix A, which all have. */
+int cli_product_parts(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o, kcl_operator *op,
+                      const kcl_bench_plan *plan, cli_product_part **list);
 /* Seconds per product of the fastest device alone; NAN: the matrix fits none. */
 double cli_product_alone(const cli_product_part *list);
+/* Longest of the ranks' waits for the halo, seconds per product. */
+double cli_product_halo(const cli_product_part *list);
+struct cJSON;
+/* Adds the list "ranks". nonzeros: of the whole matrix. */
+void cli_product_parts_json(struct cJSON *o, const cli_product_part *list, int64_t nonzeros);
 
 #endif
