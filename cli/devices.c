@@ -60,6 +60,43 @@ static void say_extensions(const cli_options *o, const char *list) {
   cli_output_end();
 }
 
+/* Calls each for the name and the value of every line. */
+static void each_property(char *lines,
+                          void (*each)(void *self, const char *name, const char *value),
+                          void *self) {
+  char *rest = NULL;
+  for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    char *value = strchr(line, ' ');
+    if (!value) continue;
+    *value++ = 0;
+    each(self, line, value);
+  }
+}
+
+static void say_property(void *self, const char *name, const char *value) {
+  cli_say(self, "        %-32s %s\n", name, value);
+}
+
+/* A value of digits alone is a number. */
+static void property_json(void *self, const char *name, const char *value) {
+  if (*value && !value[strspn(value, "0123456789")])
+    cli_json_number(self, name, strtod(value, NULL));
+  else
+    cli_json_text(self, name, value);
+}
+
+/* Prints what OpenCL tells, and adds it to the JSON object of the device. */
+static int report_properties(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *json) {
+  char *lines = NULL;
+  int rc = cli_lib(ctx, kcl_device_properties(ctx, d, &lines));
+  char *copy = rc ? NULL : strdup(lines);
+  if (!rc && !copy) rc = cli_fail(KCL_MEMORY, "out of memory: the properties of a device");
+  if (!rc) each_property(copy, say_property, (void *)o);
+  if (!rc) each_property(lines, property_json, cJSON_AddObjectToObject(json, "properties"));
+  free(copy), free(lines);
+  return rc;
+}
+
 static cJSON *device_json(const kcl_device *d, const kcl_stream *s, const char *extensions) {
   cJSON *o = cJSON_CreateObject();
   cli_json_text(o, "place", cli_device_place(d).s);
@@ -96,9 +133,11 @@ static int report_on_device(kcl *ctx, const cli_options *o, const kcl_device *d,
   if (rc) return rc;
   if (d->platform >= 0) say_limits(o, d);
   if (d->platform >= 0 && o->verbose) say_extensions(o, extensions);
-  cJSON_AddItemToArray(all, device_json(d, &rate, extensions));
+  cJSON *json = device_json(d, &rate, extensions);
+  cJSON_AddItemToArray(all, json);
+  if (d->platform >= 0 && o->verbose) rc = report_properties(ctx, o, d, json);
   free(extensions);
-  return 0;
+  return rc;
 }
 
 static int run_devices(kcl *ctx, const cli_options *o) {
@@ -133,7 +172,8 @@ const cli_command cli_devices = {
     .notes =
         "The first column is what --device takes. The stream rate is that of z = a x + y on "
         "vectors of four times the last-level cache (McCalpin 1995), the median of the last five "
-        "measurements, of which this makes one. --verbose adds extensions and drivers. Where there "
+        "measurements, of which this makes one. --verbose adds extensions, all that OpenCL tells "
+        "about a device, and drivers. Where there "
         "is no OpenCL "
         "device it says what was found instead: docs/troubleshooting.md.\n"
         "\n"
@@ -142,4 +182,5 @@ const cli_command cli_devices = {
         "stream {bytes_per_second low high in_cache cache_bytes vector_bytes measurements date "
         "age_seconds}}, of OpenCL devices also {vendor opencl_c_version clock_mhz max_work_group "
         "local_memory_bytes "
-        "cache_bytes images extensions}\n"};
+        "cache_bytes images extensions}, with --verbose properties, by the names of "
+        "clGetDeviceInfo\n"};

@@ -376,6 +376,10 @@ run 2 "complex as real" solve H.mtx --solver bicg --precision d; says "complex"
 run 4 "unknown device" solve A.mtx --device no-such-device; says "cpu"
 KRYLOCL_DEVICE=no-such-device; run 4 "unknown device in the environment" solve A.mtx; KRYLOCL_DEVICE=$device
 run 0 "devices" devices --json d.json; says "stream"
+json d.json "all('properties' not in x for x in d)"
+run 0 "devices with all properties" devices --verbose --json d.json
+json d.json "all(x['properties']['max_work_group_size']>0 and x['properties']['min_data_type_align_size']>0 and 'inf_nan' in x['properties']['single_fp_config'] and x['properties']['global_mem_size']==x['memory_bytes'] and x['properties']['max_work_item_dimensions']==len(x['properties']['max_work_item_sizes'].split()) and len(x['properties'])>40 for x in d if x['place']!='cpu')"
+[ "$(grep -c '  max_work_item_sizes ' out)" -eq "$("$prog" list devices | grep -c '^ *[0-9]*:[0-9]')" ]; verdict $? "  and as lines"
 mkdir -p vendors
 export OCL_ICD_VENDORS="$dir/vendors"
 run 0 "devices without a driver" devices

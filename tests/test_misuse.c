@@ -44,6 +44,11 @@ static void test_null_matrices(void) {
   kcl_profile profile = {.count = 7};
   char *extensions = NULL;
   REFUSED(kcl_device_extensions(ctx, NULL, &extensions), "d");
+  REFUSED(kcl_device_properties(ctx, NULL, &extensions), "d");
+  REFUSED(kcl_device_properties(ctx, &native, NULL), "out");
+  CHECK(kcl_device_properties(ctx, &nowhere, &extensions) == KCL_DEVICE && !extensions);
+  CHECK(!kcl_device_properties(ctx, &native, &extensions) && !*extensions);
+  free(extensions), extensions = NULL;
   REFUSED(kcl_device_extensions(ctx, &native, NULL), "out");
   CHECK(kcl_device_extensions(ctx, &nowhere, &extensions) == KCL_DEVICE && !extensions);
   CHECK(!kcl_device_extensions(ctx, &native, &extensions) && !*extensions);

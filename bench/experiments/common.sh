@@ -137,8 +137,8 @@ measured() { # runs of this script (perhaps none), options of cells.awk
 }
 
 # Devices as krylocl sees them beside those of a study: quantities with the names of the study.
-measured_devices() { # "NAME OF THE STUDY=field of devices --json[*factor];..."
-  "$K" devices -q --json - | awk -v fields="$1" -f "$here/csv.awk" -f "$here/devices.awk" >>"$work/cells" || failed "krylocl devices"
+measured_devices() { # "NAME OF THE STUDY=field of devices -v --json[*factor];..."
+  "$K" devices -v -q --json - | awk -v fields="$1" -f "$here/csv.awk" -f "$here/devices.awk" >>"$work/cells" || failed "krylocl devices"
 }
 
 table() { # caption, options of pivot.awk: a table on standard output

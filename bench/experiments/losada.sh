@@ -19,7 +19,17 @@ choose_field() { # real or complex: the systems of that field
 # Fields of krylocl devices by the names of the study's list.
 list_fields="compute units=compute_units;work-group, largest=max_work_group;clock=clock_mhz;largest buffer=max_alloc_bytes;
 image support=images;cache=cache_bytes;global memory=memory_bytes;local memory=local_memory_bytes;device version=version;
-driver version=driver;extensions=extensions"
+driver version=driver;extensions=extensions;work-items per dimension, most=max_work_item_sizes;address bits=address_bits;
+vector width char=preferred_vector_width_char;vector width short=preferred_vector_width_short;
+vector width int=preferred_vector_width_int;vector width long=preferred_vector_width_long;
+vector width float=preferred_vector_width_float;vector width double=preferred_vector_width_double;
+kernel argument, most=max_parameter_size;base address alignment=mem_base_addr_align_bits;
+alignment of types, least=min_data_type_align_size;denormals=single_fp_config~denorm;quiet NaN=single_fp_config~inf_nan;
+round to nearest=single_fp_config~round_to_nearest;round to zero=single_fp_config~round_to_zero;
+round to infinity=single_fp_config~round_to_inf;fused multiply-add=single_fp_config~fma;
+constant buffer=max_constant_buffer_size;constant arguments=max_constant_args;local memory type=local_mem_type;
+timer resolution=profiling_timer_resolution_ns;out-of-order queue=queue_properties~out_of_order;
+profiling=queue_properties~profiling"
 
 # The GPU layout, in which the kernels differ on CPU devices too.
 runs=''

@@ -38,7 +38,10 @@ static kcl_profile_entry read_profile_entry(const cJSON *o) {
                          .largest_group = (int)profile_count(o, "largest_group", INT_MAX),
                          .preferred_multiple = (int)profile_count(o, "preferred_multiple", INT_MAX),
                          .private_bytes = (uint64_t)profile_count(o, "private_bytes", INT64_MAX),
-                         .local_bytes = (uint64_t)profile_count(o, "local_bytes", INT64_MAX)};
+                         .local_bytes = (uint64_t)profile_count(o, "local_bytes", INT64_MAX),
+                         .registers = (int)profile_count(o, "registers", INT_MAX),
+                         .spill_bytes = profile_count(o, "spill_bytes", INT64_MAX),
+                         .instructions = (int)profile_count(o, "ptx_instructions", INT_MAX)};
   snprintf(e.name, sizeof e.name, "%s", profile_text(o, "name"));
   return e;
 }

@@ -37,6 +37,9 @@ static void say_entry(const cli_options *o, const kcl_profile_entry *e, double w
     cli_say(o, ", group %d of %d, multiple of %d, private %llu B, local %llu B", e->group,
             e->largest_group, e->preferred_multiple, (unsigned long long)e->private_bytes,
             (unsigned long long)e->local_bytes);
+  if (e->registers)
+    cli_say(o, ", %d registers, spills %lld B", e->registers, (long long)e->spill_bytes);
+  if (e->instructions) cli_say(o, ", %d PTX instructions", e->instructions);
   cli_say(o, "\n");
 }
 
@@ -95,6 +98,9 @@ static void entry_json(cJSON *list, const kcl_profile_entry *e) {
   cli_json_count(o, "preferred_multiple", e->preferred_multiple);
   cli_json_count(o, "private_bytes", (int64_t)e->private_bytes);
   cli_json_count(o, "local_bytes", (int64_t)e->local_bytes);
+  if (e->registers) cli_json_count(o, "registers", e->registers);
+  if (e->registers) cli_json_count(o, "spill_bytes", e->spill_bytes);
+  if (e->instructions) cli_json_count(o, "ptx_instructions", e->instructions);
 }
 
 void cli_profile_part_json(cJSON *o, const char *key, const kcl_profile *p) {

@@ -98,6 +98,16 @@ int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out) {
   return rc ? rc : kcl_opencl_backend->extensions(ctx, d, out);
 }
 
+int kcl_device_properties(kcl *ctx, const kcl_device *d, char **out) {
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  *out = NULL;
+  if ((rc = kcl_need(ctx, "d", d))) return rc;
+  if (d->platform < 0) return kcl_alloc(ctx, 1, 1, "the properties of a device", (void **)out);
+  rc = check_opencl(ctx);
+  return rc ? rc : kcl_opencl_backend->properties(ctx, d, out);
+}
+
 /* ---------------------------------------------------------------- the selection */
 
 static bool contains(const char *text, const char *part) {

@@ -9,6 +9,7 @@
 #include "core/opencl/persistent/persistent.h"
 #include "core/opencl/series/series.h"
 #include "core/program/ranks.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,21 +211,29 @@ static int launches(const kcl_executor *ex, kcl_phase phase, int stage) {
   return 1 + (l->prepare ? l->steps ? (int)l->steps->steps : 1 : 0);
 }
 
+static cl_program program_of_run(const kcl_run *r, int i) {
+  if (i < r->parts.count) return r->part[i];
+  return r->geometry.without_loop ? r->persistent.program : r->series.program;
+}
+
 /* The compiled source: the kernels of stages, then the persistent kernel or series, if there is one. */
 static int opencl_source(kcl_executor *ex, char **out) {
   kcl_run *r = ex->data;
-  const int all = kcl_run_programs(r);
-  char *text[KCL_MOST_BUILDS] = {NULL};
-  size_t capacity = 1, at = 0;
-  int rc;
-  for (int i = 0; i < all; i++) {
-    KCL_TRY(kcl_program_source(r->k, kcl_run_geometry(r, i), &r->parts, i, &text[i]));
-    capacity += strlen(text[i]);
+  char *text = NULL;
+  size_t size;
+  int rc = KCL_OK;
+  FILE *f = open_memstream(out, &size);
+  if (!f) return kcl_fail(run_context(r), KCL_MEMORY, "out of memory: source");
+  for (int i = 0; i < kcl_run_programs(r) && !rc; i++) {
+    rc = kcl_program_source(r->k, kcl_run_geometry(r, i), &r->parts, i, &text);
+    if (!rc) fputs(text, f);
+    if (!rc) kcl_opencl_put_usage(f, run_context(r)->opencl, program_of_run(r, i));
+    free(text), text = NULL;
   }
-  KCL_TRY(kcl_alloc(run_context(r), (int64_t)capacity, 1, "source", (void **)out));
-  for (int i = 0; i < all; at += strlen(text[i++])) strcpy(*out + at, text[i]);
-done:
-  for (int i = 0; i < all; i++) free(text[i]);
+  const bool lost = ferror(f);
+  if ((fclose(f) || lost) && !rc)
+    rc = kcl_fail(run_context(r), KCL_MEMORY, "out of memory: source");
+  if (rc) free(*out), *out = NULL;
   return rc;
 }
 

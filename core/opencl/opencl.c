@@ -6,6 +6,7 @@
 static const kcl_opencl_ops backend = {.list = kcl_opencl_list,
                                        .icd_loader = kcl_icd_loader,
                                        .extensions = kcl_opencl_extensions,
+                                       .properties = kcl_opencl_properties,
                                        .attach = kcl_opencl_attach,
                                        .device_of = kcl_opencl_device_of,
                                        .handles = kcl_opencl_get,

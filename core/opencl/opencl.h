@@ -14,6 +14,7 @@ typedef struct kcl_opencl_ops {
   void (*list)(kcl_device *list, int capacity, int *count); /* appends every device there is */
   const char *(*icd_loader)(void); /* path of the library that answers calls */
   int (*extensions)(kcl *ctx, const kcl_device *which, char **out);
+  int (*properties)(kcl *ctx, const kcl_device *which, char **out);
   /* Makes ctx->opencl, context and queue on the device. queue: the caller's cl_command_queue, or NULL: a new one. */
   int (*attach)(kcl *ctx, const kcl_device *which, void *queue);
   int (*device_of)(kcl *ctx, void *queue, kcl_device *out); /* of the caller's queue */

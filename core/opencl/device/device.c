@@ -85,7 +85,8 @@ const char *kcl_icd_loader(void) {
 
 /* ---------------------------------------------------------------- context and queue */
 
-static cl_device_id find_device(int platform_number, int device_number, cl_platform_id *platform) {
+cl_device_id kcl_opencl_find_device(int platform_number, int device_number,
+                                    cl_platform_id *platform) {
   cl_platform_id platforms[MOST_LISTED_DEVICES];
   cl_device_id devices[MOST_LISTED_DEVICES];
   cl_uint count = 0;
@@ -101,7 +102,7 @@ static cl_device_id find_device(int platform_number, int device_number, cl_platf
 
 int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out) {
   cl_platform_id platform;
-  cl_device_id d = find_device(which->platform, which->device, &platform);
+  cl_device_id d = kcl_opencl_find_device(which->platform, which->device, &platform);
   size_t size = 0;
   if (!d || clGetDeviceInfo(d, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS)
     return kcl_fail(ctx, KCL_DEVICE, "%d:%d is no device of this machine", which->platform,
@@ -120,7 +121,7 @@ static void find_numbers(cl_platform_id platform, cl_device_id device, kcl_devic
   for (int p = 0; p < (int)count && p < MOST_LISTED_DEVICES; p++)
     if (platforms[p] == platform) out->platform = p;
   for (int d = 0; d < MOST_LISTED_DEVICES && out->device < 0; d++)
-    if (find_device(out->platform, d, &at) == device) out->device = d;
+    if (kcl_opencl_find_device(out->platform, d, &at) == device) out->device = d;
 }
 
 int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out) {
@@ -171,7 +172,7 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
   int rc = kcl_alloc(ctx, 1, sizeof *ctx->opencl, "the device", (void **)&ctx->opencl);
   if (rc) return rc;
   kcl_opencl *o = ctx->opencl;
-  if (!queue) o->device = find_device(which->platform, which->device, &o->platform);
+  if (!queue) o->device = kcl_opencl_find_device(which->platform, which->device, &o->platform);
   /* To test the source for the layout "cpu" or "gpu" on any device; gpu:2: of which two groups run at once. */
   const char *layout = getenv("KRYLOCL_LAYOUT"), *colon = layout ? strchr(layout, ':') : NULL;
   o->small_groups = layout && *layout;

@@ -17,6 +17,7 @@
 #include "core/matrix/matrix.h"
 #include "core/opencl/device/cl.h"
 #include "core/opencl/opencl.h"
+#include <stdio.h>
 
 typedef struct kcl_pool kcl_pool;
 enum { KCL_BUILT = 128, KCL_CHUNKS = 16 };
@@ -56,6 +57,10 @@ struct kcl_opencl {
 void kcl_opencl_list(kcl_device *list, int capacity, int *count);
 const char *kcl_icd_loader(void);
 int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out);
+int kcl_opencl_properties(kcl *ctx, const kcl_device *which, char **out);
+/* By the numbers of kcl_device; NULL: there is none. */
+cl_device_id kcl_opencl_find_device(int platform_number, int device_number,
+                                    cl_platform_id *platform);
 int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue);
 int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out);
 void kcl_opencl_get(const kcl *ctx, void **context, void **queue);
@@ -127,6 +132,16 @@ bool kcl_opencl_have(kcl *ctx, const kcl_build *b); /* without compiling? */
 void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count);
 /* clBuildProgram; *stopped: the solve is to stop, and the driver goes on with the program by itself (compile.c). */
 cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped);
+/* first, options that change no binary, and options, malloc'd; NULL: out of memory. */
+char *kcl_opencl_all_options(const kcl_opencl *o, const char *first, const char *options);
 void kcl_opencl_forget_programs(kcl_opencl *o);
+/* Texts of a built program, to be freed, or NULL: the compiler's log; the binary, ended by a zero, with its size. */
+char *kcl_opencl_log(const kcl_opencl *o, cl_program p);
+char *kcl_opencl_binary(cl_program p, size_t *size);
+/* Resources of a kernel of p from the log and the binary; nothing is set that they do not tell. */
+void kcl_opencl_kernel_usage(const kcl_opencl *o, cl_program p, const char *kernel,
+                             kcl_profile_entry *out);
+/* Writes a comment of OpenCL C per kernel of p of which the driver tells that. */
+void kcl_opencl_put_usage(FILE *f, const kcl_opencl *o, cl_program p);
 
 #endif

@@ -96,6 +96,9 @@ static void describe_kernel(kcl_opencl *o, cl_kernel k, kcl_profile_entry *e) {
   clGetKernelWorkGroupInfo(k, o->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest, &largest, NULL);
   e->private_bytes = private_bytes, e->local_bytes = local_bytes;
   e->preferred_multiple = (int)multiple, e->largest_group = (int)largest;
+  cl_program p;
+  if (!clGetKernelInfo(k, CL_KERNEL_PROGRAM, sizeof p, &p, NULL))
+    kcl_opencl_kernel_usage(o, p, e->name, e);
 }
 
 cl_event *kcl_profile_launch(kcl_opencl *o, cl_kernel k, size_t group) {

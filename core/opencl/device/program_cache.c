@@ -34,7 +34,9 @@ static cl_program load_binary(kcl_opencl *o, const char *key, const char *option
   cl_program p =
       clCreateProgramWithBinary(o->context, 1, &o->device, &size, &bytes, &status, &code);
   free(binary);
-  if (!code) code = clBuildProgram(p, 1, &o->device, options, NULL, NULL);
+  char *all = code ? NULL : kcl_opencl_all_options(o, "", options);
+  if (!code) code = all ? clBuildProgram(p, 1, &o->device, all, NULL, NULL) : CL_OUT_OF_HOST_MEMORY;
+  free(all);
   if (!code) {
     o->from_cache++;
     return p;
@@ -43,15 +45,23 @@ static cl_program load_binary(kcl_opencl *o, const char *key, const char *option
   return NULL;
 }
 
+char *kcl_opencl_binary(cl_program p, size_t *size) {
+  *size = 0;
+  if (clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) || !*size) return NULL;
+  char *binary = calloc(1, *size + 1);
+  if (binary && !clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL))
+    return binary;
+  free(binary);
+  return NULL;
+}
+
 /* Stores a program's binary, if there is a folder: some drivers compile further to return one. */
 static void store_binary(const char *key, cl_program p) {
   char path[4096];
-  size_t size = 0;
+  size_t size;
   if (kcl_cache_path(folder, "", path, sizeof path)) return;
-  if (clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size) return;
-  unsigned char *binary = malloc(size);
-  if (binary && !clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL))
-    kcl_cache_put(folder, key, binary, size);
+  char *binary = kcl_opencl_binary(p, &size);
+  if (binary) kcl_cache_put(folder, key, binary, size);
   free(binary);
 }
 
@@ -203,14 +213,18 @@ static void compile_some(void *arg, const kcl_member *me) {
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
+char *kcl_opencl_log(const kcl_opencl *o, cl_program p) {
+  size_t size = 0;
+  clGetProgramBuildInfo(p, o->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  char *log = size ? calloc(1, size + 1) : NULL;
+  if (log) clGetProgramBuildInfo(p, o->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+  return log;
+}
+
 static int check_build(kcl *ctx, const build_job *j) {
   cl_program p = j->of->program;
-  size_t size = 0;
-  char *log = NULL;
   if (j->stopped) return kcl_fail(ctx, KCL_DEVICE, "stopped while kernels were compiled");
-  if (p) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-  if (size) log = calloc(1, size + 1);
-  if (log) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+  char *log = p ? kcl_opencl_log(ctx->opencl, p) : NULL;
   if (log && log[strspn(log, " \n")]) {
     dump(ctx->opencl, "/* the compiler's log:\n");
     dump(ctx->opencl, log);

@@ -1,0 +1,31 @@
+/* Registers, spills and instructions of kernels, where the driver tells them: NVIDIA's, in the log of a build with
+ * -cl-nv-verbose (compile.c), and in the binary, which is PTX. */
+#include "core/base/ptx.h"
+#include "core/opencl/device/device.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kcl_opencl_kernel_usage(const kcl_opencl *o, cl_program p, const char *kernel,
+                             kcl_profile_entry *out) {
+  kcl_kernel_usage usage;
+  size_t size;
+  if (!o->is_nvidia || !o->log) return;
+  char *log = kcl_opencl_log(o, p), *ptx = kcl_opencl_binary(p, &size);
+  if (log && kcl_ptxas_usage(log, kernel, &usage))
+    out->registers = usage.registers, out->spill_bytes = usage.spill_stores + usage.spill_loads;
+  if (ptx) out->instructions = kcl_ptx_instructions(ptx, kernel);
+  free(log), free(ptx);
+}
+
+void kcl_opencl_put_usage(FILE *f, const kcl_opencl *o, cl_program p) {
+  char names[4096] = "", *rest = NULL;
+  clGetProgramInfo(p, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL);
+  for (char *name = strtok_r(names, ";", &rest); name; name = strtok_r(NULL, ";", &rest)) {
+    kcl_profile_entry e = {0};
+    kcl_opencl_kernel_usage(o, p, name, &e);
+    if (e.registers)
+      fprintf(f, "// %s: %d registers, spills %lld B, %d PTX instructions\n", name, e.registers,
+              (long long)e.spill_bytes, e.instructions);
+  }
+}
