@@ -205,7 +205,8 @@ const cli_command cli_bench = {
     .summary = "compare storage formats, methods and devices by measured times",
     .options =
         "formats solver device threads precision json csv report quiet | samples rounds time-limit "
-        "iterations resume layout force precond preconds nrhs restart mixed profile devices "
+        "iterations resume layout force with-transfer precond preconds nrhs restart mixed profile "
+        "devices "
         "shares verbose cache index-base",
 
     .min = 1,
@@ -233,8 +234,15 @@ const cli_command cli_bench = {
         "for "
         "comparisons of runs.\n"
         "\n"
+        "--with-transfer also times the product with x from and y to the host, and reports one "
+        "such "
+        "product with the upload of the matrix: what a device costs that is given a matrix and a "
+        "vector. On the cpu device nothing is moved.\n"
+        "\n"
         "of stream: bytes moved per second by the best known stream rate of the device; in cache: "
-        "more than that. speed-up: of the product, over sequential C code. set-up: conversion, "
+        "more than that. speed-up: of the product, over sequential C code in CSR, of the format "
+        "dense over a dense "
+        "loop. set-up: conversion, "
         "upload, compilation. pays after: iterations that repay the set-up of a format, against "
         "the fastest plain CSR; a first compilation is not counted, for it is cached.\n"
         "\n"

@@ -172,6 +172,9 @@ int kcl_device_list(kcl *ctx, kcl_device **list, int *count);
 /** The extensions of an OpenCL device, separated by blanks, malloc'd: free it with free(). Empty for the native
  * executor. KCL_DEVICE: d is no device of this machine. */
 int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out);
+/** What OpenCL tells about a device, as lines of a name and its value: "max_work_item_sizes 1024 1024 64". The names are
+ * those of clGetDeviceInfo. malloc'd and empty as above. KCL_DEVICE: d is no device of this machine. */
+int kcl_device_properties(kcl *ctx, const kcl_device *d, char **out);
 /** Rates of the triad z = a x + y on a device (McCalpin 1995, STREAM). One measurement is the median of several
  * passes over vectors of at least four times the last-level cache, as far as a quarter of the memory allows. The last five
  * measurements are on record in the user's cache folder, by device, driver and threads. */
@@ -206,6 +209,10 @@ typedef struct kcl_profile_entry {
   int preferred_multiple; /**< kernels: preferred multiple of the work-group size */
   uint64_t private_bytes; /**< kernels: private memory per work-item, as the driver says */
   uint64_t local_bytes;   /**< kernels: local memory per work-group */
+  int registers; /**< kernels: per work-item, by the driver's build log (NVIDIA); 0: not known */
+  int64_t
+      spill_bytes; /**< kernels: stored and loaded by a work-item where registers do not suffice, if they are known */
+  int instructions; /**< kernels: of PTX, which the driver assembles (NVIDIA); 0: not known */
 } kcl_profile_entry;
 
 /** Event times of a stretch of work. */
@@ -1046,6 +1053,8 @@ typedef struct kcl_bench_plan {
   /** Samples scatter if their interval is wider than this fraction of the median (0.1). Then they
    * are taken a second time, in as many seconds again. Negative: never. */
   double noise;
+  bool
+      transfers; /**< time products with x from and y to the host as well, in as many seconds more (false) */
   int (*stop)(void *user); /**< asked between samples: non-zero ends them; or NULL */
   void *user;              /**< argument of stop */
 } kcl_bench_plan;
@@ -1074,6 +1083,8 @@ typedef struct kcl_bench_row {
   int compiled;           /**< OpenCL programs that the driver compiled; 0: all were cached */
   kcl_samples product;    /**< y = A x alone */
   kcl_samples iteration;  /**< one iteration with the convergence tests off */
+  kcl_samples
+      transfer; /**< y = A x with x from and y to the host: kcl_operator_apply; plan->transfers */
 } kcl_bench_row;
 
 /** Measures the iteration of a solver, convergence tests off, and its product y = A x alone, for all right-hand sides at
@@ -1088,9 +1099,10 @@ int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl
  * o->nrhs are used. KCL_MEMORY: the format refuses A. */
 int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *plan,
                       kcl_bench_row *out);
-/** Measures sequential C code for CSR, a loop of one thread on the host, as a reference. */
-int kcl_bench_sequential(kcl *ctx, const kcl_csr *A, kcl_type precision, const kcl_bench_plan *plan,
-                         kcl_bench_row *out);
+/** Measures sequential C code, a loop of one thread on the host, as a reference. format: "dense", all
+ * rows x cols elements, or NULL: CSR. KCL_MEMORY: they do not fit. */
+int kcl_bench_sequential(kcl *ctx, const kcl_csr *A, const char *format, kcl_type precision,
+                         const kcl_bench_plan *plan, kcl_bench_row *out);
 /** Frees the samples of a row. */
 void kcl_bench_free(kcl_bench_row *row);
 

@@ -5,6 +5,7 @@
 #include "core/base/context.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const kcl_bench_plan defaults = {
     .iterations = 50, .samples = 15, .seconds = 3, .noise = 0.1};
@@ -29,7 +30,9 @@ static int checked(kcl *ctx, const kcl_csr *A, const kcl_bench_plan *given, kcl_
 
 void kcl_bench_free(kcl_bench_row *row) {
   if (!row) return;
-  kcl_samples_free(&row->iteration), kcl_samples_free(&row->product);
+  kcl_samples_free(&row->iteration);
+  kcl_samples_free(&row->product);
+  kcl_samples_free(&row->transfer);
   *row = (kcl_bench_row){0};
 }
 
@@ -51,6 +54,53 @@ static int time_product(void *engine, int iterations, int repeats, double *secon
 
 static int time_row_iterations(void *engine, int iterations, int repeats, double *seconds) {
   return kcl_engine_time(engine, iterations, repeats, seconds);
+}
+
+typedef struct kcl_carrying { /* a product of arrays of the host */
+  kcl_engine *e;
+  kcl_product product;
+} kcl_carrying;
+
+static int time_carried_products(void *self, int iterations, int repeats, double *seconds) {
+  kcl_carrying *c = self;
+  kcl_executor *ex = &c->e->executor;
+  int rc = ex->multiply(ex, &c->product);
+  for (int i = 0; i < repeats && !rc; i++) {
+    const double start = kcl_now();
+    for (int k = 0; k < iterations && !rc; k++) rc = ex->multiply(ex, &c->product);
+    seconds[i] = (kcl_now() - start) / iterations;
+  }
+  return rc;
+}
+
+/* The numbers of kcl_timing_vector in the type of the program, a column after another. */
+static int fill_timing_columns(kcl *ctx, const kcl_program *k, char *x) {
+  const kcl_type wide = kcl_wide_type(k->type);
+  const int64_t n = k->vector[k->x].n;
+  double *column;
+  int rc = kcl_alloc(ctx, n, kcl_type_size(wide), "a vector", (void **)&column);
+  for (int c = 0; c < k->nrhs && !rc; c++) {
+    kcl_timing_vector(column, n * (wide == KCL_Z ? 2 : 1), c);
+    kcl_copy(k->type, x + (size_t)(n * c) * kcl_type_size(k->type), wide, column, n, 1);
+  }
+  free(column);
+  return rc;
+}
+
+static int sample_transfers(kcl *ctx, const kcl_bench_plan *plan, kcl_engine *e, kcl_samples *out) {
+  const kcl_program *k = e->program;
+  const size_t size = kcl_type_size(k->type);
+  void *x = NULL, *y = NULL;
+  int rc = KCL_OK;
+  if (!plan->transfers) return KCL_OK;
+  KCL_TRY(kcl_alloc(ctx, k->vector[k->x].n * k->nrhs, size, "a vector", &x));
+  KCL_TRY(kcl_alloc(ctx, k->vector[k->b].n * k->nrhs, size, "a vector", &y));
+  KCL_TRY(fill_timing_columns(ctx, k, x));
+  kcl_carrying c = {.e = e, .product = {.x = x, .y = y, .cols = k->nrhs}};
+  KCL_TRY(kcl_sample(ctx, plan, (kcl_probe){time_carried_products, &c}, plan->seconds, out));
+done:
+  free(x), free(y);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- a method */
@@ -83,6 +133,7 @@ int kcl_bench_solver(kcl_solver *s, const kcl_bench_plan *given, kcl_bench_row *
   KCL_TRY(kcl_sample_pair(ctx, &plan, (kcl_probe){time_product, product},
                           (kcl_probe){time_row_iterations, e}, &out->product, &out->iteration));
   out->product.threads = product->executor.team, out->iteration.threads = e->executor.team;
+  rc = sample_transfers(ctx, &plan, product, &out->transfer);
 done:
   kcl_engine_free(&product);
   return failed(out, rc);
@@ -164,6 +215,7 @@ int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kc
   if (out->validated)
     KCL_TRY(kcl_sample(ctx, &plan, (kcl_probe){time_product, e}, plan.seconds, &out->product));
   out->product.threads = e->executor.team;
+  if (out->validated) rc = sample_transfers(ctx, &plan, e, &out->transfer);
 done:
   kcl_engine_free(&e);
   kcl_csr_free(&s.converted);
@@ -173,15 +225,23 @@ done:
 /* ---------------------------------------------------------------- the sequential reference */
 
 typedef struct sequential {
-  const kcl_csr *A;
+  const kcl_csr *A; /* in the precision of the product */
+  void *elements;   /* [rows, cols]; NULL: those of A in CSR */
   void *x, *y;
 } sequential;
 
 static void multiply_once(const sequential *p) {
-  void (*const product[])(const kcl_csr *, const void *,
-                          void *) = {kcl_sequential_product_s, kcl_sequential_product_d,
-                                     kcl_sequential_product_c, kcl_sequential_product_z};
-  product[p->A->type](p->A, p->x, p->y);
+  void (*const sparse[])(const kcl_csr *, const void *,
+                         void *) = {kcl_sequential_product_s, kcl_sequential_product_d,
+                                    kcl_sequential_product_c, kcl_sequential_product_z};
+  void (*const dense[])(int64_t, int64_t, const void *, const void *,
+                        void *) = {kcl_sequential_dense_s, kcl_sequential_dense_d,
+                                   kcl_sequential_dense_c, kcl_sequential_dense_z};
+  const kcl_csr *A = p->A;
+  if (p->elements)
+    dense[A->type](A->rows, A->cols, p->elements, p->x, p->y);
+  else
+    sparse[A->type](A, p->x, p->y);
 }
 
 static int time_sequential(void *self, int iterations, int repeats, double *seconds) {
@@ -216,7 +276,35 @@ done:
   return rc;
 }
 
-int kcl_bench_sequential(kcl *ctx, const kcl_csr *A, kcl_type precision,
+/* A has one entry per row and column at most. */
+static int expand_elements(kcl *ctx, sequential *p) {
+  const kcl_csr *A = p->A;
+  const size_t size = kcl_type_size(A->type);
+  char *to;
+  int rc = KCL_OK;
+  if (A->cols && A->rows > INT64_MAX / (int64_t)size / A->cols)
+    return kcl_fail(ctx, KCL_MEMORY, "full storage of %lld by %lld elements", (long long)A->rows,
+                    (long long)A->cols);
+  rc = kcl_alloc(ctx, A->rows * A->cols, size, "full storage", &p->elements);
+  to = p->elements;
+  for (int64_t i = 0; i < A->rows && !rc; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      memcpy(to + (size_t)(i * A->cols + A->col[k]) * size, (char *)A->val + (size_t)k * size,
+             size);
+  return rc;
+}
+
+static void describe_sequential(const sequential *p, kcl_bench_row *out) {
+  const kcl_csr *A = p->A;
+  const double size = (double)kcl_type_size(A->type);
+  snprintf(out->kernel, sizeof out->kernel, "sequential C, %s", p->elements ? "dense" : "CSR");
+  out->nrhs = 1;
+  out->bytes_stored = (double)A->nnz * (4.0 + size) + 8.0 * ((double)A->rows + 1);
+  if (p->elements) out->bytes_stored = (double)A->rows * (double)A->cols * size;
+  out->bytes_product = out->bytes_stored + (double)(A->rows + A->cols) * size;
+}
+
+int kcl_bench_sequential(kcl *ctx, const kcl_csr *A, const char *format, kcl_type precision,
                          const kcl_bench_plan *given, kcl_bench_row *out) {
   kcl_bench_plan plan;
   kcl_system s = {0};
@@ -224,23 +312,21 @@ int kcl_bench_sequential(kcl *ctx, const kcl_csr *A, kcl_type precision,
   kcl_options o = kcl_defaults;
   int rc = checked(ctx, A, given, &plan, out);
   if (!rc) rc = kcl_type_check(ctx, "precision", precision);
+  if (!rc && format && strcmp(format, "dense"))
+    rc = kcl_fail(ctx, KCL_USAGE, "format %s: sequential code is for dense and, NULL, CSR", format);
   if (rc) return rc;
   o.precision = precision;
   KCL_TRY(make_system(ctx, A, &o, &s));
   p.A = kcl_system_matrix(&s);
+  if (format) KCL_TRY(expand_elements(ctx, &p));
   KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(precision), "a vector", &p.x));
   KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(precision), "a vector", &p.y));
   KCL_TRY(validate_sequential(&s, &p, &out->validated));
-  snprintf(out->kernel, sizeof out->kernel, "sequential C, CSR");
-  out->nrhs = 1;
-  out->bytes_stored =
-      (double)A->nnz * (4.0 + (double)kcl_type_size(precision)) + 8.0 * ((double)A->rows + 1);
-  out->bytes_product =
-      out->bytes_stored + (double)(A->rows + A->cols) * (double)kcl_type_size(precision);
+  describe_sequential(&p, out);
   if (out->validated)
     KCL_TRY(kcl_sample(ctx, &plan, (kcl_probe){time_sequential, &p}, plan.seconds, &out->product));
 done:
-  free(p.x), free(p.y);
+  free(p.x), free(p.y), free(p.elements);
   kcl_csr_free(&s.converted);
   return failed(out, rc);
 }

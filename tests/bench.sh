@@ -146,6 +146,28 @@ for c in 80 100; do
   ! awk -v c=$c 'length > c' lines | grep -q .; verdict $? "fits $c columns"
 done
 
+# ------------------------------------------------------------------ transfers; full storage beside a loop of its own
+run 0 "products with transfers" bench poisson2d:20 --device cpu --formats csr-scalar,ell --solver none,cg --with-transfer --json t.json --csv t.csv $quick; says "us with x,y  with A,x,y"; says "with A,x,y: and the upload of the matrix"
+json t.json "all(r['seconds_with_vectors']['median']>0 and r['seconds_with_vectors']['samples'] and abs(r['seconds_with_matrix']-r['seconds_with_vectors']['median']-r['seconds_setup']['upload'])<1e-12 for r in d['rows']) and len(d['rows'])==4"
+edit t.json '
+for r in d["rows"]: setup(r, 1e-3, 5e-4); r["seconds_with_vectors"] = {"samples": [4e-5] * 15, "iterations_per_sample": 1}'
+run 0 "transfers that were resumed" bench --resume t.json --csv t.csv; says " 40\\.0 *540 "
+json t.json "all(abs(r['seconds_with_vectors']['median']-4e-5)<1e-12 and abs(r['seconds_with_matrix']-5.4e-4)<1e-12 for r in d['rows']) and d['arguments']['with-transfer']"
+"$python" -ISc 'import csv; r = [x for x in csv.DictReader(open("t.csv")) if x["place"]]; assert len(r) == 4 and all(abs(float(x["seconds_with_matrix"]) - 5.4e-4) < 1e-9 for x in r), r' 2>err; verdict $? "  the CSV has them"
+if grep -q '^ *0:0 ' devices; then
+  run 0 "transfers of an OpenCL device" bench T.mtx --device 0:0 --formats ell,coo --solver none --precision s,z --nrhs 2 --with-transfer --json t.json $quick
+  json t.json "all(r['seconds_with_vectors']['median']>0 for r in d['rows']) and len(d['rows'])==4"
+fi
+run 0 "a dense loop" bench poisson2d:20 --device cpu --formats dense,csr-scalar --force --solver none --json t.json $quick; ! grep -q 'with x,y' out; verdict $? "  no column of transfers"
+json t.json "[(r['format'],r['status'],r['validated'],r['bytes_stored']) for r in d['references']][1]==('sequential-dense','ok',True,8*400*400) and len(d['references'])==2"
+edit t.json '
+for r in d["rows"]: times(r, [1e-5] * 15, "product")
+for r, s in zip(d["references"], (2e-5, 8e-5)): times(r, [s] * 15, "product")'
+run 0 "speed-ups over two loops" bench --resume t.json; says "in CSR, of dense over a dense"
+json t.json "{r['format']:round(r['speedup'],9) for r in d['rows']}=={'dense':8,'csr-scalar':2}"
+run 0 "a dense loop that nothing is compared with" bench R.mtx --formats dense,coo --solver none --json t.json $quick
+json t.json "[r['status'] for r in d['references']]==['ok','refused: no row in full storage was measured']"
+
 # ------------------------------------------------------------------ resuming
 run 0 "uninterrupted" bench poisson2d:20 T.mtx --device cpu --solver none --json whole.json --time-limit 0.1 --iterations 100000 --samples 2000
 "$prog" bench poisson2d:20 T.mtx --device cpu --solver none --json part.json --verbose --time-limit 0.1 --iterations 100000 --samples 2000 >out 2>lines &

@@ -240,16 +240,18 @@ static int multiply(kcl *ctx, const job *j) {
 
 static int bench_rows(kcl *ctx, const job *j) {
   kcl_csr *A = NULL;
-  kcl_bench_row a, b, c;
+  kcl_bench_row a, b, c, d;
   kcl_options o = kcl_defaults;
-  const kcl_bench_plan plan = {.iterations = 2, .samples = 3, .noise = -1};
+  const kcl_bench_plan plan = {.iterations = 2, .samples = 3, .noise = -1, .transfers = true};
   o.solver = "cg", o.format = "ell", o.precision = KCL_S;
   memset(&a, 0, sizeof a), memset(&b, 0, sizeof b), memset(&c, 0, sizeof c);
+  memset(&d, 0, sizeof d);
   int rc = kcl_generate(ctx, j->kind, &A, NULL);
   if (!rc) rc = kcl_bench_method(ctx, A, &o, &plan, &a);
   if (!rc) rc = kcl_bench_product(ctx, A, &o, &plan, &b);
-  if (!rc) rc = kcl_bench_sequential(ctx, A, KCL_S, &plan, &c);
-  kcl_bench_free(&a), kcl_bench_free(&b), kcl_bench_free(&c), kcl_csr_free(&A);
+  if (!rc) rc = kcl_bench_sequential(ctx, A, NULL, KCL_S, &plan, &c);
+  if (!rc) rc = kcl_bench_sequential(ctx, A, "dense", KCL_S, &plan, &d);
+  kcl_bench_free(&a), kcl_bench_free(&b), kcl_bench_free(&c), kcl_bench_free(&d), kcl_csr_free(&A);
   return rc;
 }
 

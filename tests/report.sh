@@ -96,6 +96,10 @@ page page.html a.json p.json cg.json minres.json; svgs figures
 for f in poisson2d-20-pattern poisson2d-20-row-lengths poisson2d-20-storage poisson2d-20-roofline poisson2d-20-bytes poisson2d-20-convergence poisson2d-20-convergence-time; do
   [ -s "figures/$f.svg" ]; verdict $? "  there is $f.svg"
 done
+run 0 "bench with transfers" bench T.mtx --device cpu --solver none --formats coo,ell --with-transfer --json tr.json $quick
+run 0 "a report of transfers" report tr.json -o x.html --figures ft --markdown tr.md; svgs ft; page x.html tr.json
+[ -s ft/T-transfers.svg ] && grep -q '>matrix, once<' ft/T-transfers.svg && ! ls figures/*transfers* >err 2>&1; verdict $? "  there is T-transfers.svg, and none without transfers"
+grep -q 'with A,x,y' tr.md && ! grep -q 'with A,x,y' t.md; verdict $? "  columns where there are transfers"
 [ "$(find figures -name '*-threads-native-CPU-d*.svg' | wc -l)" -eq 1 ]; verdict $? "  one picture of threads"
 grep -q 'same as csr-scalar' page.html; verdict $? "  what was not measured is told"
 head -1 t.csv | grep -q '^matrix,rows,cols,nnz'; verdict $? "  CSV"

@@ -80,9 +80,24 @@ static void test_types(const kcl_csr *A, const kcl_csr *Z) {
     CHECK(r.validated && !r.iteration.count && all_positive(&r.product, 4));
     CHECK(r.bytes_iteration == 0 && r.bytes_product == r.bytes_stored + 2 * size * (double)A->rows);
     kcl_bench_free(&r);
-    CHECKF(!kcl_bench_sequential(ctx, B, (kcl_type)t, &quick, &r), "%s", kcl_error(ctx));
+    CHECKF(!kcl_bench_sequential(ctx, B, NULL, (kcl_type)t, &quick, &r), "%s", kcl_error(ctx));
     CHECK(r.validated && all_positive(&r.product, 4) && strstr(r.kernel, "sequential"));
     kcl_bench_free(&r);
+    CHECKF(!kcl_bench_sequential(ctx, B, "dense", (kcl_type)t, &quick, &r), "%s", kcl_error(ctx));
+    CHECK(r.validated && all_positive(&r.product, 4) && strstr(r.kernel, "dense"));
+    CHECK(r.bytes_stored == size * (double)(A->rows * A->cols));
+    kcl_bench_free(&r);
+    kcl_bench_plan with = quick;
+    with.transfers = true;
+    for (o.nrhs = 1; o.nrhs <= 3; o.nrhs += 2) {
+      CHECKF(!kcl_bench_product(ctx, B, &o, &with, &r), "%s", kcl_error(ctx));
+      CHECK(r.validated && all_positive(&r.transfer, 4));
+      kcl_bench_free(&r);
+      CHECKF(!kcl_bench_method(ctx, B, &o, &with, &r), "%s", kcl_error(ctx));
+      CHECK(r.validated && all_positive(&r.transfer, 4) && all_positive(&r.iteration, 4));
+      kcl_bench_free(&r);
+      CHECK(!r.transfer.seconds);
+    }
   }
 }
 
@@ -97,7 +112,9 @@ static void test_rectangular(void) {
   o.format = "coo";
   CHECK(!kcl_bench_product(ctx, &A, &o, &quick, &r) && r.validated && r.product.count == 4);
   kcl_bench_free(&r);
-  CHECK(!kcl_bench_sequential(ctx, &A, KCL_S, &quick, &r) && r.validated);
+  CHECK(!kcl_bench_sequential(ctx, &A, NULL, KCL_S, &quick, &r) && r.validated);
+  kcl_bench_free(&r);
+  CHECK(!kcl_bench_sequential(ctx, &A, "dense", KCL_S, &quick, &r) && r.validated);
   kcl_bench_free(&r);
 }
 
@@ -191,7 +208,8 @@ static void test_refusals(const kcl_csr *A, const kcl_csr *Z) {
   CHECK(kcl_bench_product(ctx, A, &o, &bad, &r) == KCL_USAGE && strstr(kcl_error(ctx), "samples"));
   CHECK(kcl_bench_method(ctx, NULL, &o, NULL, &r) == KCL_USAGE);
   CHECK(kcl_bench_method(ctx, A, &o, NULL, NULL) == KCL_USAGE);
-  CHECK(kcl_bench_sequential(ctx, A, (kcl_type)9, NULL, &r) == KCL_USAGE);
+  CHECK(kcl_bench_sequential(ctx, A, NULL, (kcl_type)9, NULL, &r) == KCL_USAGE);
+  CHECK(kcl_bench_sequential(ctx, A, "ell", KCL_D, NULL, &r) == KCL_USAGE);
   kcl_bench_free(NULL);
 }
 

@@ -19,6 +19,10 @@
 /* The schema of the JSON: counted up if a field changes its meaning or is removed. */
 enum { CLI_BENCH_SCHEMA = 1 };
 
+/* The formats of rows of sequential code: loops over CSR, over full storage. */
+#define CLI_BENCH_SEQUENTIAL "sequential"
+#define CLI_BENCH_DENSE "sequential-dense"
+
 enum { CLI_BENCH_RASTER = 64 };
 typedef struct cli_bench_matrix {
   char name[96], file[512]; /* name: short and unique */
@@ -71,9 +75,9 @@ typedef struct cli_bench_row {
   cli_bench_state state;
   char why[600]; /* the reason if refused or failed; the other format if same */
   kcl_bench_row measured;
-  kcl_summary iteration, product; /* medians and intervals of the samples */
-  char date[24];                  /* when it was measured */
-  double load;                    /* load of the machine at that time */
+  kcl_summary iteration, product, transfer; /* medians and intervals of the samples */
+  char date[24];                            /* when it was measured */
+  double load;                              /* load of the machine at that time */
   bool compared;
   cli_timed_solve timed[2];   /* in double, in mixed precision */
   kcl_bench_profile *profile; /* NULL: not asked for */
@@ -173,6 +177,12 @@ double cli_bench_fraction(const cli_bench_run *b, const cli_bench_row *r);
 double cli_bench_mnnz(const cli_bench_run *b, const cli_bench_row *r);
 /* Gflop/s of a product: 2 flops per entry, 8 if complex. */
 double cli_bench_gflops(const cli_bench_run *b, const cli_bench_row *r);
+/* True for full storage, of the reference too. */
+bool cli_bench_dense(const cli_bench_row *r);
+/* True if the row of sequential code is what r is compared with: the dense loop for full storage, else CSR. */
+bool cli_bench_base_of(const cli_bench_row *reference, const cli_bench_row *r);
+/* Seconds of one product with the upload of the matrix, x from and y to the host. */
+double cli_bench_with_matrix(const cli_bench_row *r);
 /* Time of the sequential reference / time of the product; 0: no reference. */
 double cli_bench_speedup(const cli_bench_run *b, const cli_bench_row *r);
 /* Seconds of conversion, upload and compilation. */
@@ -205,6 +215,8 @@ typedef enum cli_bench_column {
   CLI_BENCH_PER_RHS,
   CLI_BENCH_SPREAD,
   CLI_BENCH_PRODUCT,
+  CLI_BENCH_WITH_VECTORS,
+  CLI_BENCH_WITH_MATRIX,
   CLI_BENCH_STREAM,
   CLI_BENCH_SPEEDUP,
   CLI_BENCH_SETUP,

@@ -88,6 +88,8 @@ static cli_text number_cell(const cli_bench_run *b, const cli_bench_row *r, cli_
   case CLI_BENCH_PER_RHS: return cli_bench_us(cli_bench_per_rhs(r));
   case CLI_BENCH_SPREAD: return cli_bench_spread(r);
   case CLI_BENCH_PRODUCT: return product_time(r);
+  case CLI_BENCH_WITH_VECTORS: return cli_bench_us(r->transfer.median);
+  case CLI_BENCH_WITH_MATRIX: return r->transfer.count ? cli_bench_us(cli_bench_with_matrix(r)) : t;
   case CLI_BENCH_STREAM: return fraction_cell(b, r);
   case CLI_BENCH_SPEEDUP: return cli_bench_factor(cli_bench_speedup(b, r));
   case CLI_BENCH_SETUP: return reference ? t : milliseconds(cli_bench_setup(r));

@@ -68,6 +68,8 @@ static void put_csv_row(FILE *f, const cli_bench_run *b, const cli_bench_row *r)
   fprintf(f, ",%d,%d,%d,%s,%s,%s", r->measured.nrhs, s->count, s->iterations,
           r->state == CLI_BENCH_OK && cli_bench_noisy(r) ? "true" : "false",
           cli_bench_inconsistent(r) ? "true" : "false", r->measured.validated ? "true" : "false");
+  cli_csv_number(f, r->transfer.count ? r->transfer.median : NAN);
+  cli_csv_number(f, r->transfer.count ? cli_bench_with_matrix(r) : NAN);
   cli_bench_profile_csv(f, r);
   fputc('\n', f);
 }
@@ -82,7 +84,8 @@ int cli_bench_csv(const cli_bench_run *b, const char *path) {
         "seconds_per_product,seconds_per_product_low,seconds_per_product_high,bytes_stored,"
         "bytes_per_product,bytes_per_iteration,gbytes_per_second,stream_fraction,mnnz_per_second,"
         "gflops,speedup,seconds_convert,seconds_upload,seconds_compile,pays_after,nrhs,samples,"
-        "iterations_per_sample,noisy,inconsistent,validated",
+        "iterations_per_sample,noisy,inconsistent,validated,seconds_with_vectors,"
+        "seconds_with_matrix",
         buffer.f);
   fprintf(buffer.f, ",%s\n", cli_bench_profile_columns);
   for (int i = 0; i < b->row_count; i++)

@@ -8,10 +8,12 @@
 #include <string.h>
 
 void cli_bench_summarise(cli_bench_row *r) {
-  const kcl_samples *i = &r->measured.iteration, *p = &r->measured.product;
-  r->iteration = r->product = (kcl_summary){0};
+  const kcl_samples *i = &r->measured.iteration, *p = &r->measured.product,
+                    *t = &r->measured.transfer;
+  r->iteration = r->product = r->transfer = (kcl_summary){0};
   if (i->count) kcl_summarise(i->seconds, i->count, &r->iteration);
   if (p->count) kcl_summarise(p->seconds, p->count, &r->product);
+  if (t->count) kcl_summarise(t->seconds, t->count, &r->transfer);
 }
 
 static const char *const states[] = {"", "ok", "refused: ", "same as ", "failed: "};
@@ -74,14 +76,26 @@ double cli_bench_gflops(const cli_bench_run *b, const cli_bench_row *r) {
   return (kcl_type_complex(r->type) ? 8 : 2) * cli_bench_mnnz(b, r) * 1e-3;
 }
 
+bool cli_bench_dense(const cli_bench_row *r) {
+  return !strcmp(r->format, r->place < 0 ? CLI_BENCH_DENSE : "dense");
+}
+
+bool cli_bench_base_of(const cli_bench_row *reference, const cli_bench_row *r) {
+  return reference->place < 0 && reference->matrix == r->matrix && reference->type == r->type &&
+         reference->origin == r->origin && cli_bench_dense(reference) == cli_bench_dense(r);
+}
+
 double cli_bench_speedup(const cli_bench_run *b, const cli_bench_row *r) {
   for (int i = 0; i < b->row_count; i++) {
     const cli_bench_row *s = &b->rows[i];
-    if (s->place < 0 && s->state == CLI_BENCH_OK && s->matrix == r->matrix && s->type == r->type &&
-        s->origin == r->origin)
+    if (s->state == CLI_BENCH_OK && cli_bench_base_of(s, r))
       return s->product.median * r->measured.nrhs / r->product.median;
   }
   return 0;
+}
+
+double cli_bench_with_matrix(const cli_bench_row *r) {
+  return r->transfer.median + r->measured.seconds_upload;
 }
 
 /* ---------------------------------------------------------------- break-even */

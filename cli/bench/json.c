@@ -89,6 +89,8 @@ static void add_measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *
   if (!cli_bench_alone(r)) cli_json_number(o, "bytes_per_iteration", m->bytes_iteration);
   add_sample_times(o, "seconds_per_iteration", &m->iteration, &r->iteration);
   add_sample_times(o, "seconds_per_product", &m->product, &r->product);
+  add_sample_times(o, "seconds_with_vectors", &m->transfer, &r->transfer);
+  if (m->transfer.count) cli_json_number(o, "seconds_with_matrix", cli_bench_with_matrix(r));
   cli_json_bool(o, "noisy", cli_bench_noisy(r));
   if (!cli_bench_alone(r)) cli_json_bool(o, "inconsistent", cli_bench_inconsistent(r));
   cli_json_text(o, "date", r->date);
@@ -207,6 +209,7 @@ static void add_arguments(cJSON *all, const cli_bench_run *b) {
   cli_json_bool(a, "mixed", o->mixed);
   cli_json_bool(a, "force", o->force);
   cli_json_bool(a, "profile", o->profile);
+  cli_json_bool(a, "with-transfer", o->with_transfer);
 }
 
 static bool is_complete(const cli_bench_run *b) {

@@ -92,6 +92,15 @@ static bool is_decided(const cli_bench_run *b, cli_bench_row *r, const kcl_stats
   return cost.refusal || same;
 }
 
+/* The dense loop is the base of rows in full storage; without one it is not measured. */
+static bool is_reference_needed(const cli_bench_run *b, const cli_bench_row *reference) {
+  for (int i = 0; i < b->row_count; i++) {
+    const cli_bench_row *r = &b->rows[i];
+    if (r->place >= 0 && r->state == CLI_BENCH_OK && cli_bench_base_of(reference, r)) return true;
+  }
+  return !cli_bench_dense(reference);
+}
+
 static kcl_options asked_for(const cli_bench_run *b, const cli_bench_row *r) {
   kcl_options asked = kcl_defaults;
   asked.solver = r->method;
@@ -117,9 +126,12 @@ static int measure_row(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const
                                .samples = (int)((o->samples + o->rounds - 1) / o->rounds),
                                .seconds = o->time_limit / (double)o->rounds,
                                .noise = CLI_BENCH_NOISE,
+                               .transfers = o->with_transfer,
                                .stop = stop_on_interrupt};
   const kcl_options asked = asked_for(b, r);
-  if (r->place < 0) return kcl_bench_sequential(ctx, A, r->type, &plan, &r->measured);
+  if (r->place < 0)
+    return kcl_bench_sequential(ctx, A, cli_bench_dense(r) ? "dense" : NULL, r->type, &plan,
+                                &r->measured);
   return (cli_bench_alone(r) ? kcl_bench_product : kcl_bench_method)(ctx, A, &asked, &plan,
                                                                      &r->measured);
 }
@@ -149,6 +161,10 @@ int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded
            strcmp(r->solver, "auto") ? r->solver : b->matrices[r->matrix].solver);
   if (r->place >= 0 && is_decided(b, r, &m->stats))
     return r->state == CLI_BENCH_REFUSED ? KCL_MEMORY : 0;
+  if (r->place < 0 && !is_reference_needed(b, r)) {
+    decide_row(r, CLI_BENCH_REFUSED, "no row in full storage was measured");
+    return 0;
+  }
   int rc = measure_again(b, r, ctx, m);
   if (cli_interrupted()) { /* the row is incomplete */
     cli_bench_profile_free(r);
@@ -192,6 +208,7 @@ void cli_bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loa
   if (!rc && !cli_interrupted() && more.measured.validated) {
     join_samples(&r->measured.iteration, &more.measured.iteration);
     join_samples(&r->measured.product, &more.measured.product);
+    join_samples(&r->measured.transfer, &more.measured.transfer);
     cli_bench_summarise(r), r->rounds++;
   }
   kcl_bench_free(&more.measured);

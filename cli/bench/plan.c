@@ -116,21 +116,32 @@ static int add_solver(void *self, const char *word) {
   return add_formats(p);
 }
 
+/* True if "dense" is among the formats, whose base is a loop of its own. */
+static bool are_formats_dense(const char *list) {
+  if (!list || !strcmp(list, "all")) return true;
+  for (const char *s = list; (s = strstr(s, "dense")); s += 5)
+    if ((s == list || s[-1] == ',') && (!s[5] || s[5] == ',')) return true;
+  return false;
+}
+
 static int add_precision(void *self, const char *word) {
   planning *p = self;
   const cli_options *o = p->r->o;
   int rc = 0;
   p->row = (cli_bench_row){.matrix = p->row.matrix, .place = -1, .nrhs = 1, .precision = word[0]};
   if (*word == 'a') p->row.precision = 0;
-  strcpy(p->row.solver, "none"), strcpy(p->row.format, "sequential");
+  strcpy(p->row.solver, "none"), strcpy(p->row.format, CLI_BENCH_SEQUENTIAL);
   if (add_planned_row(p)) return 1;
+  const cli_bench_row reference = p->row;
   p->row.nrhs = o->nrhs ? (int)o->nrhs : 1;
   snprintf(p->row.precond, sizeof p->row.precond, "%s", o->precond ? o->precond : "none");
   for (int i = 0; i < p->r->place_count && !rc; i++) {
     p->row.place = i;
     rc = cli_bench_each(o->solver ? o->solver : "auto", add_solver, p);
   }
-  return rc;
+  if (rc || !are_formats_dense(o->formats)) return rc;
+  p->row = reference, strcpy(p->row.format, CLI_BENCH_DENSE);
+  return add_planned_row(p);
 }
 
 int cli_bench_plan(cli_bench_run *r) {

@@ -103,6 +103,7 @@ int cli_bench_resume_options(const cJSON *file, cli_options *o) {
     o->time_limit = number_field(a, "time-limit");
   o->mixed = o->mixed || true_field(a, "mixed"), o->force = o->force || true_field(a, "force");
   o->profile = o->profile || true_field(a, "profile");
+  o->with_transfer = o->with_transfer || true_field(a, "with-transfer");
   return read_operands(cJSON_GetObjectItem(a, "operands"), o);
 }
 
@@ -235,6 +236,7 @@ static void read_measured(const cJSON *o, kcl_bench_row *m) {
   m->seconds_compile = number_field(s, "compile"), m->compiled = int_field(o, "programs_compiled");
   m->product = read_samples(o, "seconds_per_product");
   m->iteration = read_samples(o, "seconds_per_iteration");
+  m->transfer = read_samples(o, "seconds_with_vectors");
 }
 
 static int row_place(const cli_bench_run *r, const cJSON *o) {

@@ -27,6 +27,8 @@ static const struct {
                                 [CLI_BENCH_PER_RHS] = {"us/rhs", 8, 0, false},
                                 [CLI_BENCH_SPREAD] = {"+/-", 5, 1, false},
                                 [CLI_BENCH_PRODUCT] = {"us/product", 10, 2, false},
+                                [CLI_BENCH_WITH_VECTORS] = {"us with x,y", 11, 2, false},
+                                [CLI_BENCH_WITH_MATRIX] = {"with A,x,y", 10, 2, false},
                                 [CLI_BENCH_STREAM] = {"of stream", 9, 3, false},
                                 [CLI_BENCH_SPEEDUP] = {"speed-up", 8, 4, false},
                                 [CLI_BENCH_SETUP] = {"set-up ms", 9, 6, false},
@@ -59,8 +61,12 @@ static bool column_varies(const table *t, cli_bench_column c) {
 }
 
 static bool column_wanted(const table *t, cli_bench_column c) {
-  bool several = false;
-  for (int i = 0; i < t->count; i++) several |= t->b->rows[t->rows[i]].nrhs > 1;
+  bool several = false, carried = false;
+  for (int i = 0; i < t->count; i++) {
+    const cli_bench_row *r = &t->b->rows[t->rows[i]];
+    several |= r->nrhs > 1, carried |= r->transfer.count > 0;
+  }
+  if (c == CLI_BENCH_WITH_VECTORS || c == CLI_BENCH_WITH_MATRIX) return carried;
   if (c == CLI_BENCH_PLACE || c == CLI_BENCH_THREADS || c == CLI_BENCH_PRECISION ||
       c == CLI_BENCH_METHOD)
     return column_varies(t, c);
@@ -195,11 +201,12 @@ static void say_others(const table *t) {
 
 static void say_legend(const table *t) {
   const cli_bench_row *against = NULL;
-  bool noisy = false, inconsistent = false;
-  char text[700];
+  bool noisy = false, inconsistent = false, dense = false;
+  char text[900];
   for (int i = 0; i < t->count; i++) {
     const cli_bench_row *r = &t->b->rows[t->rows[i]];
     cli_bench_break_even e = cli_bench_pays(t->b, r);
+    dense |= cli_bench_dense(r);
     if (e.against) against = e.against;
     noisy |= cli_bench_noisy(r), inconsistent |= cli_bench_inconsistent(r);
   }
@@ -215,7 +222,11 @@ static void say_legend(const table *t) {
                  "; ! the product alone took longer than the iteration that contains it, also when "
                  "measured again: the load changed");
   if (t->width[CLI_BENCH_SPEEDUP])
-    n += snprintf(text + n, sizeof text - (size_t)n, "; speed-up: product over sequential C");
+    n += snprintf(text + n, sizeof text - (size_t)n, "; speed-up: product over sequential C%s",
+                  dense ? " in CSR, of dense over a dense loop" : "");
+  if (t->width[CLI_BENCH_WITH_VECTORS])
+    n += snprintf(text + n, sizeof text - (size_t)n,
+                  "; with x,y: from and to the host; with A,x,y: and the upload of the matrix");
   if (against && t->width[CLI_BENCH_PAYS])
     n += snprintf(text + n, sizeof text - (size_t)n,
                   "; pays after: iterations that repay its set-up, against %s", against->format);

@@ -13,17 +13,11 @@
 #include <sys/stat.h>
 
 const cli_report_figure *cli_report_figure_at(int i) {
-  static const cli_report_figure *const all[] = {&cli_report_overview,
-                                                 &cli_report_pattern,
-                                                 &cli_report_lengths,
-                                                 &cli_report_bars,
-                                                 &cli_report_even,
-                                                 &cli_report_threads,
-                                                 &cli_report_storage,
-                                                 &cli_report_roofline,
-                                                 &cli_report_bytes,
-                                                 &cli_report_convergence,
-                                                 &cli_report_convergence_time};
+  static const cli_report_figure *const all[] = {
+      &cli_report_overview, &cli_report_pattern,     &cli_report_lengths,
+      &cli_report_bars,     &cli_report_transfers,   &cli_report_even,
+      &cli_report_threads,  &cli_report_storage,     &cli_report_roofline,
+      &cli_report_bytes,    &cli_report_convergence, &cli_report_convergence_time};
   return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
 }
 

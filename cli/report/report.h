@@ -105,9 +105,9 @@ typedef struct cli_report_figure {
   /* Draws, or leaves f empty if there is nothing to draw. */
   int (*draw)(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone);
 } cli_report_figure;
-extern const cli_report_figure cli_report_overview, cli_report_bars, cli_report_storage,
-    cli_report_even, cli_report_roofline, cli_report_bytes, cli_report_threads, cli_report_lengths,
-    cli_report_pattern, cli_report_convergence, cli_report_convergence_time;
+extern const cli_report_figure cli_report_overview, cli_report_bars, cli_report_transfers,
+    cli_report_storage, cli_report_even, cli_report_roofline, cli_report_bytes, cli_report_threads,
+    cli_report_lengths, cli_report_pattern, cli_report_convergence, cli_report_convergence_time;
 /* Figure i, or NULL. */
 const cli_report_figure *cli_report_figure_at(int i);
 /* Calls each for every subject of a figure, until one returns non-zero. */

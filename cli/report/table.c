@@ -21,11 +21,16 @@ static const cli_report_column columns[] = {
     {"\xc2\xb5s/product",
      "median time of y = A x, microseconds; !: longer than the iteration that contains it",
      CLI_BENCH_PRODUCT, false},
+    {"\xc2\xb5s with x,y", "product with x from and y to the host, microseconds",
+     CLI_BENCH_WITH_VECTORS, false},
+    {"with A,x,y", "one product with the upload of the matrix as well, microseconds",
+     CLI_BENCH_WITH_MATRIX, false},
     {"of stream", "bytes moved per second by the stream rate of the device", CLI_BENCH_STREAM,
      false},
     {"GB/s", "bytes moved per second", CLI_BENCH_GBYTES, false},
     {"GFlop/s", "of the product", CLI_BENCH_GFLOPS, false},
-    {"speed-up", "of the product, over sequential C", CLI_BENCH_SPEEDUP, false},
+    {"speed-up", "of the product, over sequential C; of full storage over a dense loop",
+     CLI_BENCH_SPEEDUP, false},
     {"set-up ms", "conversion, upload, compilation, milliseconds", CLI_BENCH_SETUP, false},
     {"pays after", "iterations that repay the set-up, against the fastest plain CSR",
      CLI_BENCH_PAYS, false},
@@ -46,6 +51,8 @@ static double cell_value(const cli_report_data *r, const cli_bench_row *row, cli
   case CLI_BENCH_PER_RHS: return cli_bench_per_rhs(row);
   case CLI_BENCH_SPREAD: return fmax(t->high - t->median, t->median - t->low) / t->median;
   case CLI_BENCH_PRODUCT: return row->product.median;
+  case CLI_BENCH_WITH_VECTORS: v = row->transfer.median; break;
+  case CLI_BENCH_WITH_MATRIX: v = row->transfer.count ? cli_bench_with_matrix(row) : 0; break;
   case CLI_BENCH_STREAM: v = cli_bench_fraction(b, row); break;
   case CLI_BENCH_GBYTES: return cli_bench_rate(row) * 1e-9;
   case CLI_BENCH_GFLOPS: return cli_bench_gflops(b, row);
@@ -107,6 +114,11 @@ int *cli_report_rows(const cli_report_data *r, int matrix, int *count) {
   return list;
 }
 
+/* True for columns that stand in no table if no row has anything there. */
+static bool is_column_optional(cli_bench_column c) {
+  return c == CLI_BENCH_PER_RHS || c == CLI_BENCH_WITH_VECTORS || c == CLI_BENCH_WITH_MATRIX;
+}
+
 /* ---------------------------------------------------------------- HTML */
 
 static void print_column_head(FILE *f, const char *title, const char *tip, bool left) {
@@ -125,7 +137,7 @@ static void print_table_row(FILE *f, const cli_report_data *r, const cli_bench_r
   for (int i = 0; (c = cli_report_column_at(i)); i++) {
     double v;
     const cli_report_name text = cli_report_cell(r, row, c, &v);
-    if (c->cell == CLI_BENCH_PER_RHS && !cli_report_column_shown(r, -1, c)) continue;
+    if (is_column_optional(c->cell) && !cli_report_column_shown(r, -1, c)) continue;
     fprintf(f, "<td%s", c->left ? " class=\"left\"" : "");
     if (isfinite(v)) fprintf(f, " data-v=\"%.17g\"", v);
     fputc('>', f);
@@ -142,7 +154,7 @@ void cli_report_table(FILE *f, const cli_report_data *r) {
   fputs("<div class=\"wide\"><table class=\"sortable\"><thead><tr>", f);
   print_column_head(f, "matrix", "short name", true);
   for (int i = 0; (c = cli_report_column_at(i)); i++)
-    if (c->cell != CLI_BENCH_PER_RHS || cli_report_column_shown(r, -1, c))
+    if (!is_column_optional(c->cell) || cli_report_column_shown(r, -1, c))
       print_column_head(f, c->title, c->long_title, c->left);
   fputs("</tr></thead><tbody>\n", f);
   for (int i = 0; rows && i < count; i++) print_table_row(f, r, &r->run.rows[rows[i]]);
@@ -151,16 +163,16 @@ void cli_report_table(FILE *f, const cli_report_data *r) {
 }
 
 bool cli_report_column_shown(const cli_report_data *r, int matrix, const cli_report_column *c) {
-  const bool always = c->cell == CLI_BENCH_FORMAT ||
-                      (!c->left && c->cell != CLI_BENCH_PER_RHS && c->cell != CLI_BENCH_ITERATION);
-  bool iterates = false, many = false;
+  const bool always = c->cell == CLI_BENCH_FORMAT || !c->left;
+  bool iterates = false, many = false, carried = false;
   for (int i = 0; i < r->run.row_count; i++) {
     const cli_bench_row *row = &r->run.rows[i];
     if (row->state != CLI_BENCH_OK || row->place < 0 || (matrix >= 0 && row->matrix != matrix))
       continue;
-    iterates |= !cli_bench_alone(row), many |= row->nrhs > 1;
+    iterates |= !cli_bench_alone(row), many |= row->nrhs > 1, carried |= row->transfer.count > 0;
   }
   if (c->cell == CLI_BENCH_ITERATION) return iterates;
   if (c->cell == CLI_BENCH_PER_RHS) return many;
+  if (is_column_optional(c->cell)) return carried;
   return always || cli_report_column_varies(r, matrix, c);
 }

@@ -74,6 +74,8 @@ static const cli_option table[] = {
      "samples of a row in N rounds over all rows of a matrix (1)", ""},
     {"time-limit", 0, CLI_REAL, "S", AT(time_limit), 1e-3, 86400,
      "seconds for the samples of a row (3)", ""},
+    {"with-transfer", 0, CLI_FLAG, NULL, AT(with_transfer), 0, 0,
+     "also products with x from and y to the host, and with the matrix too", NULL},
     {"layout", 0, CLI_TEXT, "WORD", AT(layout), 0, 0,
      "rows among work-items as on a cpu or a gpu, on any OpenCL device (its own)", "cpu gpu"},
     {"force", 0, CLI_FLAG, NULL, AT(force), 0, 0,

@@ -203,6 +203,11 @@ void kcl_sequential_product_s(const kcl_csr *A, const void *x, void *y);
 void kcl_sequential_product_d(const kcl_csr *A, const void *x, void *y);
 void kcl_sequential_product_c(const kcl_csr *A, const void *x, void *y);
 void kcl_sequential_product_z(const kcl_csr *A, const void *x, void *y);
+/* y = A x of rows by cols elements, row by row. */
+void kcl_sequential_dense_s(int64_t rows, int64_t cols, const void *A, const void *x, void *y);
+void kcl_sequential_dense_d(int64_t rows, int64_t cols, const void *A, const void *x, void *y);
+void kcl_sequential_dense_c(int64_t rows, int64_t cols, const void *A, const void *x, void *y);
+void kcl_sequential_dense_z(int64_t rows, int64_t cols, const void *A, const void *x, void *y);
 
 /* The registry (spmv/registry.c). */
 extern const int kcl_format_count;
