@@ -45,16 +45,6 @@ static cl_program load_binary(kcl_opencl *o, const char *key, const char *option
   return NULL;
 }
 
-char *kcl_opencl_binary(cl_program p, size_t *size) {
-  *size = 0;
-  if (clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) || !*size) return NULL;
-  char *binary = calloc(1, *size + 1);
-  if (binary && !clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL))
-    return binary;
-  free(binary);
-  return NULL;
-}
-
 /* Stores a program's binary, if there is a folder: some drivers compile further to return one. */
 static void store_binary(const char *key, cl_program p) {
   char path[4096];
@@ -211,14 +201,6 @@ static void compile_some(void *arg, const kcl_member *me) {
   show_build(b);
   while (b->ctx->ask && b->ended < b->count && !kcl_stopped(b->ctx)) /* the others do not ask */
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-}
-
-char *kcl_opencl_log(const kcl_opencl *o, cl_program p) {
-  size_t size = 0;
-  clGetProgramBuildInfo(p, o->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-  char *log = size ? calloc(1, size + 1) : NULL;
-  if (log) clGetProgramBuildInfo(p, o->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-  return log;
 }
 
 static int check_build(kcl *ctx, const build_job *j) {

@@ -6,6 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+char *kcl_opencl_log(const kcl_opencl *o, cl_program p) {
+  size_t size = 0;
+  clGetProgramBuildInfo(p, o->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  char *log = size ? calloc(1, size + 1) : NULL;
+  if (log) clGetProgramBuildInfo(p, o->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+  return log;
+}
+
+char *kcl_opencl_binary(cl_program p, size_t *size) {
+  *size = 0;
+  if (clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) || !*size) return NULL;
+  char *binary = calloc(1, *size + 1);
+  if (binary && !clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL))
+    return binary;
+  free(binary);
+  return NULL;
+}
+
 void kcl_opencl_kernel_usage(const kcl_opencl *o, cl_program p, const char *kernel,
                              kcl_profile_entry *out) {
   kcl_kernel_usage usage;
