@@ -42,6 +42,7 @@ static void warn_of_cache(const cli_options *o) {
 
 static int run_command(const cli_command *c, cli_options *o) {
   kcl *ctx = NULL;
+  cli_rename_format(c, o);
   int rc = cli_rank() ? 0 : cli_validate(c, o); /* other ranks may run where the files are not */
   if (cli_ranks() > 1 && !c->ranks)
     return cli_fail(KCL_USAGE, "%s runs in one process: solve, spmv and bench make use of %d ranks",

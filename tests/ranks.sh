@@ -288,7 +288,9 @@ alone "equal rows" 0 solve "$@" -q --devices cpu,cpu --shares rows --json "$tmp/
 rows=$(sed -n 's/^[[:space:]]*"rows":[[:space:]]*\([0-9]*\).*/\1/p' "$tmp/json" | tail -2 | tr '\n' ' ')
 [ "$rows" = "264 265 " ]
 check "equal rows: $rows" $?
-expect "equal rows, read by rank 0" 0 2 solve "$@" -q --device cpu --shares rows --check direct
+direct=none
+if "$krylocl" version | grep -q CHOLMOD; then direct=direct; fi
+expect "equal rows, read by rank 0" 0 2 solve "$@" -q --device cpu --shares rows --check $direct
 alone "a rule without devices" 2 solve "$@" -q --shares rows
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n40 40 430"
   for (i = 1; i <= 10; i++) for (j = 1; j <= 40; j++) print i, j, i + j; for (i = 11; i <= 40; i++) print i, 41 - i, i }' >"$tmp/D.mtx"
@@ -344,6 +346,7 @@ check "bench on devices, padding allowed: alone as well" $?
 alone "bench on devices of what no device holds alone" 0 bench "$tmp/R.mtx" --devices cpu,cpu --formats ell --time-limit 0.02 --samples 2 --csv "$tmp/csv"
 grep -q "^  ell  *- " "$tmp/out" && grep -q ",ok,[^,]*,,,[0-9]" "$tmp/csv"
 check "bench on devices: no rate alone" $?
+alone "bench -f on devices" 0 bench "$tmp/D.mtx" --devices cpu,cpu -f ell --time-limit 0.02 --samples 2 --csv "$tmp/csv" -q
 alone "bench of a method on devices" 2 bench "$tmp/D.mtx" --devices cpu,cpu --solver cg
 said "says what it times" "bench times products alone"
 alone "bench on one of devices" 2 bench "$tmp/D.mtx" --devices cpu

@@ -374,8 +374,7 @@ int cli_parse(const cli_command *const *commands, int argc, char **argv, char **
   return 0;
 }
 
-/* Turns -f into --formats for a subcommand that takes that. */
-static void rename_format(const cli_command *c, cli_options *o) {
+void cli_rename_format(const cli_command *c, cli_options *o) {
   if (!o->format || takes_option(c, "format") || !takes_option(c, "formats")) return;
   o->formats = o->format, o->format = NULL;
   for (int i = 0; i < ENTRIES; i++)
@@ -383,7 +382,6 @@ static void rename_format(const cli_command *c, cli_options *o) {
 }
 
 int cli_options_belong(const cli_command *c, cli_options *o) {
-  rename_format(c, o);
   for (int i = 0; i < ENTRIES; i++)
     if (o->given[i] && !takes_option(c, table[i].name) && table[i].offset != AT(version))
       return refuse_option(o, c, table[i].name);

@@ -64,6 +64,9 @@ int cli_parse(const cli_command *const *commands, int argc, char **argv, char **
 /* The subcommand of this name, or NULL. */
 const cli_command *cli_command_named(const cli_command *const *commands, const char *name);
 
+/* Turns -f into --formats for a subcommand that takes that: on every rank, before anything reads them. */
+void cli_rename_format(const cli_command *c, cli_options *o);
+
 /* Refuses given options that c does not take. */
 int cli_options_belong(const cli_command *c, cli_options *o);
 /* Option i of those that c takes, or NULL. */
