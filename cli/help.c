@@ -129,8 +129,9 @@ int cli_help(const cli_command *c, const cli_command *const *commands, bool ever
   cli_wrap(stdout, 9 + (int)strlen(KCL_VERSION), 0, about, (int)strlen(about));
   putchar('\n');
   print_commands(commands);
-  puts("\nkrylocl solve A.mtx b.rhs -o x.mtx  solves a system.\n"
-       "krylocl SUBCOMMAND -h: short help, --help: all. krylocl list: words of options.");
+  print_paragraphs(
+      "\nkrylocl solve A.mtx b.rhs -o x.mtx  solves a system.\n"
+      "krylocl SUBCOMMAND -h: short help, --help: all. krylocl list: words of options.\n");
   if (!everything) return 0;
   putchar('\n');
   print_paragraphs(files);

@@ -20,6 +20,22 @@ static const char log_text[] =
     "ptxas info    : Used 32 registers, used 0 barriers, 440 bytes cumulative stack size\n"
     "ptxas info    : Compile time = 25.698 ms\n";
 
+/* As NVIDIA's OpenCL driver 580.159 writes it, on an H200. */
+static const char driver_text[] =
+    "(): Warning: Function f is a kernel, so overriding noinline attribute. The function may be "
+    "inlined when called.\n"
+    "\n"
+    "ptxas warning : For profile sm_90a adjusting per thread register count of 16 to lower bound "
+    "of 24\n"
+    "ptxas info    : Overriding maximum register limit 256 for 'f' with  24 of maxrregcount "
+    "option\n"
+    "ptxas info    : 0 bytes gmem\n"
+    "ptxas info    : Compiling entry function 'f' for 'sm_90a'\n"
+    "ptxas info    : Function properties for f\n"
+    "ptxas         .     704 bytes stack frame, 836 bytes spill stores, 848 bytes spill loads\n"
+    "ptxas info    : Used 24 registers, used 0 barriers\n"
+    "ptxas info    : Compile time = 36.069 ms\n";
+
 static const char ptx_text[] = ".version 6.4\n"
                                ".target sm_75\n"
                                ".entry stage_1_01(\n"
@@ -58,6 +74,8 @@ static void test_log(void) {
         u.spill_stores == 0 && u.spill_loads == 0);
   CHECK(kcl_ptxas_usage(log_text, "stage_1_0", &u) && u.registers == 32 && u.stack == 440 &&
         u.spill_stores == 688 && u.spill_loads == 816);
+  CHECK(kcl_ptxas_usage(driver_text, "f", &u) && u.registers == 24 && u.stack == 704 &&
+        u.spill_stores == 836 && u.spill_loads == 848);
   CHECK(!kcl_ptxas_usage(log_text, "stage_1", &u) && u.registers == 0);
   CHECK(!kcl_ptxas_usage("", "stage_1_0", &u) && u.registers == 0);
 }

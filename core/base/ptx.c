@@ -1,8 +1,8 @@
 /* NVIDIA's build logs and PTX, as texts. A log of ptxas has per kernel
  *
- *   ptxas info    : Compiling entry function 'stage_0_0' for 'sm_90'
+ *   ptxas info    : Compiling entry function 'stage_0_0' for 'sm_90a'
  *   ptxas info    : Function properties for stage_0_0
- *       0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ *   ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
  *   ptxas info    : Used 32 registers, used 0 barriers
  */
 #include "core/base/ptx.h"
@@ -32,9 +32,10 @@ bool kcl_ptxas_usage(const char *log, const char *kernel, kcl_kernel_usage *out)
   snprintf(words, sizeof words, "properties for %.80s\n", kernel);
   const char *properties = find_before(at, end, words);
   if (!used || !properties) return false;
-  if (sscanf(properties + strlen(words),
-             " %lld bytes stack frame, %lld bytes spill stores, %lld bytes spill loads", &stack,
-             &stores, &loads) != 3)
+  properties += strlen(words);
+  properties += strcspn(properties, "0123456789"); /* the driver repeats "ptxas" here */
+  if (sscanf(properties, "%lld bytes stack frame, %lld bytes spill stores, %lld bytes spill loads",
+             &stack, &stores, &loads) != 3)
     return false;
   *out = (kcl_kernel_usage){atoi(used + strlen("Used ")), stack, stores, loads};
   return out->registers > 0;
