@@ -38,6 +38,7 @@ void kcl_opencl_kernel_usage(const kcl_opencl *o, cl_program p, const char *kern
 
 void kcl_opencl_put_usage(FILE *f, const kcl_opencl *o, cl_program p) {
   char names[4096] = "", *rest = NULL;
+  if (!o->is_nvidia || !o->log) return;
   clGetProgramInfo(p, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL);
   for (char *name = strtok_r(names, ";", &rest); name; name = strtok_r(NULL, ";", &rest)) {
     kcl_profile_entry e = {0};
