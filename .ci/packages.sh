@@ -55,7 +55,11 @@ esac
 if [ -z "$MINIMAL" ]; then
   case $what in demo | check | ci) want_parts ;; esac
   case $what in check | ci) want_tests ;; esac
-  [ "$what" != ci ] || { want_command 'races in kernels' oclgrind oclgrind; want_command 'PNG' rsvg-convert librsvg2-bin; }
+  if [ "$what" = ci ]; then
+    want_command 'races in kernels' oclgrind oclgrind
+    want_command 'PNG' rsvg-convert librsvg2-bin
+    want_command 'a project of CMake' cmake cmake
+  fi
 fi
 [ -n "$need" ] || exit 0
 
