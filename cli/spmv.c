@@ -308,7 +308,7 @@ static int report_product(const run_of *r, int written) {
   return cli_product_check_code(o, &r->verdict);
 }
 
-/* What several ranks computed is always compared before its time counts. */
+/* Products of several ranks are always compared with the reference before their time counts. */
 static int run_spmv(kcl *ctx, const cli_options *given) {
   cli_options options = *given;
   const cli_options *o = &options;

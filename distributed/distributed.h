@@ -273,7 +273,7 @@ void kcl_distributed_time(kcl_distribution *self, bool running);
 void kcl_distributed_describe(const kcl_distribution *self, kcl_setup_info *out);
 /* The sums above, for the engine in use. */
 void kcl_distributed_add_sizes(kcl_distributed *m, const kcl_engine *e);
-/* What a solver and an operator have in common (setup.c): the calls of the owner, and the rows of this rank with their domain.
+/* The part that a solver and an operator have in common (setup.c): the calls of the owner, and the rows of this rank with their domain.
  * layout: of A; taken: A, to be freed as soon as it is not needed, or NULL. */
 int kcl_distributed_create(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_system *s,
                            kcl_distributed **out);

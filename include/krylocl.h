@@ -172,7 +172,7 @@ int kcl_device_list(kcl *ctx, kcl_device **list, int *count);
 /** The extensions of an OpenCL device, separated by blanks, malloc'd: free it with free(). Empty for the native
  * executor. KCL_DEVICE: d is no device of this machine. */
 int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out);
-/** What OpenCL tells about a device, as lines of a name and its value: "max_work_item_sizes 1024 1024 64". The names are
+/** The properties of a device that OpenCL offers, as lines of a name and its value: "max_work_item_sizes 1024 1024 64". The names are
  * those of clGetDeviceInfo. malloc'd and empty as above. KCL_DEVICE: d is no device of this machine. */
 int kcl_device_properties(kcl *ctx, const kcl_device *d, char **out);
 /** Rates of the triad z = a x + y on a device (McCalpin 1995, STREAM). One measurement is the median of several

@@ -1,4 +1,4 @@
-/* What builds the matrices of multigrid: on the host (builder_host.c), or on the device (builder_device.c, in builds with
+/* The builder of the matrices of multigrid: on the host (builder_host.c), or on the device (builder_device.c, in builds with
  * OpenCL), which uploads A and makes the levels where they are used. A strategy (amg.c) and the hierarchy (levels.c) are written once over it.
  */
 #ifndef KCL_BUILDER_H

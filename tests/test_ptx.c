@@ -1,4 +1,4 @@
-/* What NVIDIA's driver tells about kernels, read from a log of ptxas 13.0 for sm_90 (one of its register counts altered), and from PTX by hand. */
+/* Resources of kernels by NVIDIA's driver, read from a log of ptxas 13.0 for sm_90 (one of its register counts altered), and from PTX by hand. */
 #include "core/base/ptx.h"
 #include "tests/check.h"
 #include <string.h>

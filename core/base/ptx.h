@@ -1,4 +1,4 @@
-/* What NVIDIA's driver tells about a kernel: registers and spills in its build log, instructions in its binary. */
+/* Resources of a kernel by NVIDIA's driver: registers and spills from its build log, instructions from its binary. */
 #ifndef KCL_PTX_H
 #define KCL_PTX_H
 

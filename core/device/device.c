@@ -88,24 +88,26 @@ int kcl_device_current(kcl *ctx, kcl_device *out) {
   return rc;
 }
 
-int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out) {
+enum device_text { EXTENSIONS, PROPERTIES };
+
+/* A malloc'd text about the device; an empty one for the native executor. */
+static int get_device_text(kcl *ctx, const kcl_device *d, enum device_text what, char **out) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = NULL;
   if ((rc = kcl_need(ctx, "d", d))) return rc;
-  if (d->platform < 0) return kcl_alloc(ctx, 1, 1, "the list of extensions", (void **)out);
-  rc = check_opencl(ctx);
-  return rc ? rc : kcl_opencl_backend->extensions(ctx, d, out);
+  if (d->platform < 0) return kcl_alloc(ctx, 1, 1, "the text about a device", (void **)out);
+  if ((rc = check_opencl(ctx))) return rc;
+  return what == EXTENSIONS ? kcl_opencl_backend->extensions(ctx, d, out)
+                            : kcl_opencl_backend->properties(ctx, d, out);
+}
+
+int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out) {
+  return get_device_text(ctx, d, EXTENSIONS, out);
 }
 
 int kcl_device_properties(kcl *ctx, const kcl_device *d, char **out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  *out = NULL;
-  if ((rc = kcl_need(ctx, "d", d))) return rc;
-  if (d->platform < 0) return kcl_alloc(ctx, 1, 1, "the properties of a device", (void **)out);
-  rc = check_opencl(ctx);
-  return rc ? rc : kcl_opencl_backend->properties(ctx, d, out);
+  return get_device_text(ctx, d, PROPERTIES, out);
 }
 
 /* ---------------------------------------------------------------- the selection */

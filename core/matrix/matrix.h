@@ -178,7 +178,7 @@ int kcl_matrix_check_names(const kcl_matrix *m);
 /* ---------------------------------------------------------------- using them */
 
 int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out);
-/* The same where A's distinct rows may be known already. */
+/* kcl_matrix_build for an A whose distinct rows may be known already. */
 int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
                           struct kcl_distinct_rows *distinct, kcl_matrix **out);
 /* A matrix of this structure in this format, not built: one array of as many bytes, without data. */

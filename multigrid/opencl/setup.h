@@ -50,7 +50,7 @@ void kcl_amg_device_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
 
 int kcl_amg_device_measure(kcl_device_setup *s, kcl_device_csr *A); /* nnz, longest; may wait */
 
-/* What is known of A: its statistics, its distinct rows (core/matrix/repeats.h); or NULL. */
+/* Facts about A: its statistics, its distinct rows (core/matrix/repeats.h); or NULL. */
 int kcl_amg_device_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
                           struct kcl_distinct_rows *distinct, kcl_device_csr *out);
 int kcl_amg_device_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out);
