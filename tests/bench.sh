@@ -157,6 +157,16 @@ json t.json "all(abs(r['seconds_with_vectors']['median']-4e-5)<1e-12 and abs(r['
 if grep -q '^ *0:0 ' devices; then
   run 0 "transfers of an OpenCL device" bench T.mtx --device 0:0 --formats ell,coo --solver none --precision s,z --nrhs 2 --with-transfer --json t.json $quick
   json t.json "all(r['seconds_with_vectors']['median']>0 for r in d['rows']) and len(d['rows'])==4"
+  run 0 "products of a device beside the CPU" bench poisson2d:20 --device cpu,0:0 --formats ell,coo --solver none --with-transfer --json be.json $quick
+  edit be.json '
+for r in d["rows"]:
+  fast = r["device_place"] == "0:0" and r["format"] == "ell"
+  setup(r, 1e-3, 1e-3)
+  times(r, [1e-5 if fast else 3e-5 if r["device_place"] == "cpu" else 5e-5] * 15, "product")
+  r["seconds_with_vectors"] = {"samples": [2.4e-5] * 15, "iterations_per_sample": 1}'
+  run 0 "break-even" bench --resume be.json; tr -s '\n ' '  ' <out >lines; mv lines out
+  says "break-even of 0:0 (ell) against the CPU ([a-z]*): after 51 products if x and y stay on the device, after 167 products if they move in each product"
+  json be.json "[(r['upload_repaid']['products'],r['upload_repaid']['products_with_vectors']) for r in d['rows'] if 'upload_repaid' in r and r['format']=='ell']==[(51,167)] and [r['upload_repaid']['products'] for r in d['rows'] if 'upload_repaid' in r and r['format']=='coo']==[None]"
 fi
 run 0 "a dense loop" bench poisson2d:20 --device cpu --formats dense,csr-scalar --force --solver none --json t.json $quick; ! grep -q 'with x,y' out; verdict $? "  no column of transfers"
 json t.json "[(r['format'],r['status'],r['validated'],r['bytes_stored']) for r in d['references']][1]==('sequential-dense','ok',True,8*400*400) and len(d['references'])==2"

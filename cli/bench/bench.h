@@ -195,6 +195,16 @@ typedef struct cli_bench_break_even {
 } cli_bench_break_even;
 /* Compares set-up and iterations of a row with the fastest plain CSR. */
 cli_bench_break_even cli_bench_pays(const cli_bench_run *b, const cli_bench_row *r);
+typedef struct cli_bench_upload_repaid {
+  const cli_bench_row
+      *against;   /* the fastest product of the native CPU; NULL: none, or r is the CPU */
+  double staying; /* products after which the device has gained; x up and y down once */
+  double moving;  /* the same where x and y move in every product; infinite: never */
+} cli_bench_upload_repaid;
+/* Counts the products of a row with transfers that repay the upload of its matrix, against the native CPU. */
+cli_bench_upload_repaid cli_bench_repays_upload(const cli_bench_run *b, const cli_bench_row *r);
+/* A line per device with transfers: after how many products it has repaid the upload. */
+void cli_bench_say_uploads(const cli_bench_run *b, int matrix);
 /* True if two rows differ in the format at most. */
 bool cli_bench_same_group(const cli_bench_row *a, const cli_bench_row *b);
 /* The fastest measured row of a matrix, among rows of methods or among products alone. place -1: any place. NULL:

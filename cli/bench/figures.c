@@ -98,51 +98,6 @@ double cli_bench_with_matrix(const cli_bench_row *r) {
   return r->transfer.median + r->measured.seconds_upload;
 }
 
-/* ---------------------------------------------------------------- break-even */
-
-double cli_bench_setup(const cli_bench_row *r) {
-  const kcl_bench_row *m = &r->measured;
-  return m->seconds_convert + m->seconds_upload + m->seconds_compile;
-}
-
-/* Seconds of set-up without the first compilation: the next run finds its programs in the cache. */
-static double repeated_setup(const cli_bench_row *r) {
-  return cli_bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
-}
-
-bool cli_bench_same_group(const cli_bench_row *a, const cli_bench_row *b) {
-  return a->matrix == b->matrix && a->place == b->place && a->precision == b->precision &&
-         a->nrhs == b->nrhs && !strcmp(a->solver, b->solver) && !strcmp(a->precond, b->precond);
-}
-
-/* True for a measured row of a format that stores the arrays of CSR unchanged. */
-static bool is_plain_csr(const cli_bench_row *r) {
-  static const char *const names[] = {"csr-scalar", "csr-vector", "csr-unrolled", "csr-group",
-                                      "csr-lanes"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(r->format, names[i])) return r->state == CLI_BENCH_OK;
-  return false;
-}
-
-/* The number N of iterations from which set-up and N iterations cost less than those of the fastest plain CSR. */
-cli_bench_break_even cli_bench_pays(const cli_bench_run *b, const cli_bench_row *r) {
-  cli_bench_break_even e = {.after = INFINITY};
-  for (int i = 0; i < b->row_count && r->place >= 0; i++) {
-    const cli_bench_row *c = &b->rows[i];
-    if (!is_plain_csr(c) || !cli_bench_same_group(c, r)) continue;
-    if (!e.against || cli_bench_per_rhs(c) < cli_bench_per_rhs(e.against)) e.against = c;
-  }
-  if (e.against == r) e.against = NULL;
-  if (!e.against) return e;
-  double more = repeated_setup(r) - repeated_setup(e.against),
-         gain = (cli_bench_per_rhs(e.against) - cli_bench_per_rhs(r)) * r->nrhs;
-  if (gain > 0)
-    e.after = more > 0 ? ceil(more / gain) : 0;
-  else if (more < 0)
-    e.until = gain < 0 ? floor(more / gain) : INFINITY;
-  return e;
-}
-
 /* ---------------------------------------------------------------- order */
 
 cli_bench_row *cli_bench_fastest(const cli_bench_run *b, int matrix, int place, bool alone) {

@@ -80,6 +80,15 @@ static void add_rates(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) 
   if (cli_bench_speedup(b, r) > 0) cli_json_number(o, "speedup", cli_bench_speedup(b, r));
 }
 
+static void add_upload_repaid(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
+  const cli_bench_upload_repaid e = cli_bench_repays_upload(b, r);
+  if (!e.against) return;
+  cJSON *repaid = cJSON_AddObjectToObject(o, "upload_repaid");
+  cli_json_text(repaid, "against", e.against->format);
+  cli_json_number(repaid, "products", e.staying);
+  cli_json_number(repaid, "products_with_vectors", e.moving);
+}
+
 static void add_measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;
   cli_json_number(o, "bytes_stored", m->bytes_stored);
@@ -99,6 +108,7 @@ static void add_measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *
   add_setup_times(o, m);
   add_rates(o, b, r);
   break_even(o, b, r);
+  add_upload_repaid(o, b, r);
   cli_bench_mixed_json(o, r);
   cli_bench_profile_json(o, r);
 }

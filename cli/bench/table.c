@@ -256,6 +256,7 @@ void cli_bench_say_matrix(const cli_bench_run *b, int matrix) {
   say_name(&(table){.b = b, .matrix = matrix});
   say_table(b, matrix, false);
   say_table(b, matrix, true);
+  cli_bench_say_uploads(b, matrix);
 }
 
 /* ---------------------------------------------------------------- devices, rows, the end */
