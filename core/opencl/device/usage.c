@@ -36,15 +36,25 @@ void kcl_opencl_kernel_usage(const kcl_opencl *o, cl_program p, const char *kern
   free(log), free(ptx);
 }
 
+/* The names of the program's kernels, separated by semicolons; free() it. NULL: there are none, or memory is short. */
+static char *list_kernel_names(cl_program p) {
+  size_t size = 0;
+  clGetProgramInfo(p, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+  char *names = size ? calloc(1, size + 1) : NULL;
+  if (names) clGetProgramInfo(p, CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
+  return names;
+}
+
 void kcl_opencl_put_usage(FILE *f, const kcl_opencl *o, cl_program p) {
-  char names[4096] = "", *rest = NULL;
   if (!o->is_nvidia || !o->log) return;
-  clGetProgramInfo(p, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL);
-  for (char *name = strtok_r(names, ";", &rest); name; name = strtok_r(NULL, ";", &rest)) {
+  char *names = list_kernel_names(p), *rest = NULL;
+  for (char *name = names ? strtok_r(names, ";", &rest) : NULL; name;
+       name = strtok_r(NULL, ";", &rest)) {
     kcl_profile_entry e = {0};
     kcl_opencl_kernel_usage(o, p, name, &e);
     if (e.registers)
       fprintf(f, "// %s: %d registers, spills %lld B, %d PTX instructions\n", name, e.registers,
               (long long)e.spill_bytes, e.instructions);
   }
+  free(names);
 }
