@@ -199,7 +199,7 @@ typedef struct cli_bench_upload_repaid {
   const cli_bench_row
       *against;   /* the fastest product of the native CPU; NULL: none, or r is the CPU */
   double staying; /* products after which the device has gained; x up and y down once */
-  double moving;  /* the same where x and y move in every product; infinite: never */
+  double moving;  /* those products if x and y move in each of them; infinite: never */
 } cli_bench_upload_repaid;
 /* Counts the products of a row with transfers that repay the upload of its matrix, against the native CPU. */
 cli_bench_upload_repaid cli_bench_repays_upload(const cli_bench_run *b, const cli_bench_row *r);
