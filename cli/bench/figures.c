@@ -1,4 +1,4 @@
-/* Results from the samples of krylocl bench: medians, rates, speed-up, break-even, and the order of the rows. They
+/* Results from the samples of krylocl bench: medians, rates, speed-up, and the order of the rows. They
  * are computed from the samples and never read from files. */
 #include "cli/bench/bench.h"
 #include "krylocl.h"

@@ -1,4 +1,4 @@
-/* The JSON of krylocl bench, described in docs/bench.md. All rates and the last four objects of a row follow from
+/* The JSON of krylocl bench, described in docs/bench.md. All rates and the last five objects of a row follow from
  * the samples: --resume computes them again. */
 #include "cli/bench/bench.h"
 #include "cli/ui/json.h"
