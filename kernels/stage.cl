@@ -4,6 +4,7 @@
  *   elements           the function elements_ID: what happens to element i of the vectors
  *   format             the file of the matrix's storage format, which calls elements_ID for each row it has summed
  *   *_parameters       of the kernel: sums over ranks, history, the matrix's arrays, vectors
+ *   turns_parameters   how many turns the loops have in this launch; slots_of_turns: numbers of its slots
  *   sums_at_once       groups of scalars in local memory for sums, behind those of the slots: an array that not every stage uses
  *                      makes PoCL 5 and 6 abort where they are told not to optimise
  *   format_scalars     more of them, for the format
@@ -18,8 +19,9 @@
 @format@
 @prepare@
 kernel OF_WG
-void stage_@id@(global int *restrict states, const uint launch, const idx size, const int groups_before@sums_parameter@@history_parameter@@matrix_parameters@@vector_parameters@)
+void stage_@id@(global int *restrict states, const uint launch, const idx size, const int groups_before@sums_parameter@@history_parameter@@matrix_parameters@@vector_parameters@@turns_parameters@)
 {
+  @slots_of_turns@
   local scalar s[SLOTS * NRHS + WG * @sums_at_once@ + @format_scalars@], *scratch = s + SLOTS * NRHS;
   local int control[CONTROL * NRHS];
   scalar total[@totals@];

@@ -9,7 +9,7 @@
 static const char *const reserved[] = {"x",      "lo",      "hi",   "scratch", "messages",
                                        "launch", "active",  "row",  "version", "local_row",
                                        "scalar", "element", "pack", "single",  "narrow",
-                                       "real",   "factor",  "idx",  "message"};
+                                       "real",   "factor",  "idx",  "message", "turns"};
 /* Vectors, coefficients, sums and published copies of the stage. */
 static const char *const prefixes[] = {"v_", "f_", "sum_", "to_"};
 /* NAME_t is defined for a KCL_INT64 array; these are types of OpenCL C. */

@@ -70,7 +70,7 @@ void kcl_run_close_launches(kcl_run *r) {
 /* All but number 1, the launch's: states, n, groups before, sums over ranks, history, matrix, vectors. A buffer costs 0.25 us a
  * launch (NVIDIA H200), so no stage is given the history that does not write it. */
 static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, kcl_launch *l,
-                                  size_t groups_before) {
+                                  size_t groups_before, const kcl_turns_arguments *turns) {
   cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
   cl_uint i = 2;
   code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->states);
@@ -82,10 +82,16 @@ static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, kcl_launch *l,
     code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
   if (s->A) code |= kcl_run_set_matrix(r, l->kernel, &i, s->A);
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
-  int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
+  const int count = turns ? turns->vectors : kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   for (int v = 0; v < count; v++)
-    code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->vec[list[v]]);
-  return code;
+    code |=
+        clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->vec[turns ? turns->vector[v] : list[v]]);
+  if (!turns) return code;
+  code |= clSetKernelArg(l->kernel, i++, sizeof turns->turns, &turns->turns);
+  code |= clSetKernelArg(l->kernel, i++, sizeof turns->turns_before, &turns->turns_before);
+  return code |
+         clSetKernelArg(l->kernel, i, sizeof(short) * (size_t)(turns->slots ? turns->slots : 1),
+                        turns->slot);
 }
 
 static int make_prepare(kcl_run *r, cl_program of, const kcl_stage *s, kcl_launch *l,
@@ -129,8 +135,12 @@ static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
   const kcl_stage *before = kcl_stage_previous(r->k, phase, number);
   l->given_sums = kcl_sums_are_argument(r->k) && before && kcl_stage_dots(before);
   size_t groups_before = before && !kcl_program_ranks(r->k) ? kcl_run_groups(r, before) : 1;
-  return kcl_cl_check(run_context(r), set_stage_arguments(r, s, l, groups_before), "clSetKernelArg",
-                      name);
+  kcl_turns_arguments turns;
+  const bool counts = kcl_stage_counts_turns(r->k, &r->geometry, phase, number) &&
+                      kcl_stage_serves(r->k, phase, at->number, number, &turns);
+  return kcl_cl_check(run_context(r),
+                      set_stage_arguments(r, s, l, groups_before, counts ? &turns : NULL),
+                      "clSetKernelArg", name);
 }
 
 int kcl_run_stage_kernels(kcl_run *r, bool persistent) {

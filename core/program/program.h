@@ -119,6 +119,12 @@ void kcl_modulus(kcl_program *k, kcl_slot s, kcl_coef a);              /* s = |a
 void kcl_least(kcl_program *k, kcl_slot s, kcl_coef a,
                kcl_coef b); /* the one with the lesser real part; a if that is NaN */
 
+/* ---- loops. What follows until kcl_end_turns is turn i (0 <= i < 64) of a loop whose length differs between the iterations of a cycle.
+ * Stages that differ in the number of their turns, and in which vectors and slots these use, may share a kernel
+ * (core/opencl/codegen/stage_turns.c). A turn writes only vectors that its stage has used before. */
+void kcl_turn(kcl_program *k, int i);
+void kcl_end_turns(kcl_program *k);
+
 /* ---- tests, on the device. The stage of a failed test is still carried out, the stages after it are not: the host,
  * which polls rarely, finds the state of that moment. */
 void kcl_need_positive(kcl_program *k, kcl_slot s, kcl_reason otherwise); /* real part > 0 */
@@ -161,6 +167,7 @@ typedef struct kcl_op {
   bool conjugate; /* times: conj(x) */
   bool plain;     /* dot: x^T y, not x^H y */
   bool in_cycle;  /* end of an iteration: a stop leaves the cycle open */
+  int turn;       /* 1 + the turn of a loop that it belongs to; 0: none */
   kcl_reason reason;
 } kcl_op;
 
@@ -237,6 +244,7 @@ struct kcl_program {
   kcl_applied *op;         /* [ops] each that a stage applies, once, in order of first use */
   int ops;
   int vectors, slots, phase;
+  int turn;       /* of the operations being recorded */
   bool cycle_end; /* of the stages being recorded */
   int status;     /* the first failure of recording */
 };
@@ -261,6 +269,8 @@ int kcl_width_of(int nrhs); /* rounded up to a power of two */
 int kcl_rhs_width(
     const kcl_program *k); /* nrhs, rounded up to a power of two: of an element on a device */
 int kcl_stage_dots(const kcl_stage *s);
+int kcl_stage_turns(
+    const kcl_stage *s); /* the most that an operation of it belongs to; 0: no loop */
 /* The dot of a product by a matrix with a halo and another vector, and which of the stage's dots it is; NULL: none. */
 const kcl_op *kcl_stage_halo_dot(const kcl_stage *s, int *number);
 bool kcl_stage_writes_history(const kcl_stage *s); /* does it record an iteration or Ritz values? */

@@ -37,7 +37,7 @@ static bool used_as_coefficient(const kcl_stage *s, kcl_slot slot) {
 
 static void push_operation(kcl_program *k, kcl_op **list, int *count, kcl_op op) {
   kcl_op *o = kcl_program_grow(k, (void **)list, *count, sizeof *o);
-  if (o) *o = op, ++*count;
+  if (o) *o = op, o->turn = k->turn, ++*count;
 }
 
 /* Has the stage no room for an operation on three more vectors? */
@@ -45,6 +45,15 @@ static bool stage_is_full(const kcl_stage *s) {
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   return s->vectors == KCL_MOST_STAGE_OPS ||
          kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS) > KCL_MOST_STAGE_VECTORS - 3;
+}
+
+/* Does a loop begin anew, in a stage that has only later turns? They would be fewer, the more the stage has of these, and so no
+ * kernel could serve the stages of several iterations. */
+static bool begins_anew(const kcl_stage *s, int turn) {
+  int first = 0;
+  for (int i = 0; i < s->vectors; i++)
+    if (s->vector[i].turn && (!first || s->vector[i].turn < first)) first = s->vector[i].turn;
+  return turn && turn < first;
 }
 
 /* May an operation join a stage whose product is completed after the launch? With a halo it may not use the product, except in
@@ -72,7 +81,8 @@ static void record_vector(kcl_program *k, kcl_op op, kcl_vec v) {
   kcl_stage *s = open_stage(k);
   if (!s) return;
   bool joins = (s->n == 0 || s->space == space) && !pending(s, op.a.slot) &&
-               !pending(s, op.b.slot) && !stage_is_full(s) && joins_product(s, &op) &&
+               !pending(s, op.b.slot) && !stage_is_full(s) && !begins_anew(s, k->turn) &&
+               joins_product(s, &op) &&
                !(s->A && op.code != KCL_OP_DOT && op.y == s->x); /* others still gather from it */
   if (!joins && !(s = new_stage(k))) return;
   s->n = k->vector[v].n, s->space = space;
@@ -237,6 +247,9 @@ void kcl_history_ritz(kcl_program *k, kcl_slot alpha, kcl_slot beta) {
   k->has_ritz = true;
   record_scalar(k, (kcl_op){.code = KCL_OP_RITZ, .slot = alpha, .a = plus(alpha), .b = plus(beta)});
 }
+
+void kcl_turn(kcl_program *k, int i) { k->turn = i + 1; }
+void kcl_end_turns(kcl_program *k) { k->turn = 0; }
 
 /* ---------------------------------------------------------------- phases */
 

@@ -10,6 +10,15 @@ int kcl_stage_dots(const kcl_stage *s) {
   return dots;
 }
 
+int kcl_stage_turns(const kcl_stage *s) {
+  int most = 0;
+  for (int i = 0; i < s->scalars; i++)
+    if (s->scalar[i].turn > most) most = s->scalar[i].turn;
+  for (int i = 0; i < s->vectors; i++)
+    if (s->vector[i].turn > most) most = s->vector[i].turn;
+  return most;
+}
+
 const kcl_op *kcl_stage_halo_dot(const kcl_stage *s, int *number) {
   int dots = 0;
   if (!kcl_stage_halo(s)) return NULL;

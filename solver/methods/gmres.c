@@ -11,6 +11,9 @@
 #include "solver/methods/method.h"
 
 enum { MOST = 50 };
+enum {
+  TOGETHER = 29
+}; /* vectors beside w that fit into a stage: the last ones are read once for sums and dots */
 
 typedef struct vars {
   int m;                              /* iterations per cycle          */
@@ -24,13 +27,18 @@ typedef struct vars {
 /* d = V^H w / |v|, added to column j of h; then w = w - V d. first: the column is new. */
 static void gmres_orthogonalise(kcl_program *k, const vars *v, int j, bool first) {
   kcl_vec w = v->v[j + 1];
-  for (int i = 0; i <= j; i++) kcl_dot(k, v->d[i], v->v[i], w);
+  for (int from = j / TOGETHER * TOGETHER; from >= 0; from -= TOGETHER)
+    for (int i = from; i <= j && i < from + TOGETHER; i++)
+      kcl_turn(k, i), kcl_dot(k, v->d[i], v->v[i], w);
   for (int i = 0; i <= j; i++) {
+    kcl_turn(k, i);
     kcl_multiply(k, v->d[i], plus(v->d[i]), plus(v->by[i]));
     kcl_add(k, v->h[j][i], plus(v->d[i]), first ? KCL_ZERO : plus(v->h[j][i]));
     kcl_multiply(k, v->d[i], plus(v->d[i]), plus(v->by[i]));
   }
-  for (int i = 0; i <= j; i++) kcl_lincomb(k, w, KCL_ONE, w, minus(v->d[i]), v->v[i]);
+  for (int i = 0; i <= j; i++)
+    kcl_turn(k, i), kcl_lincomb(k, w, KCL_ONE, w, minus(v->d[i]), v->v[i]);
+  kcl_end_turns(k);
 }
 
 /* Vector j's norm is the root of ww. */
@@ -64,9 +72,11 @@ static void new_rotation(kcl_program *k, const vars *v, int j, kcl_slot a, kcl_s
   kcl_assign(k, a, plus(v->rho));
 }
 
-/* Column j of the Hessenberg matrix becomes one of a triangle; rr is the estimate that follows. */
+/* Column j of the Hessenberg matrix becomes one of a triangle; rr is the estimate that follows. The j rotations share a stage with
+ * the j + 2 dots of the next step, so they are counted as its last turns. */
 static void gmres_triangular(kcl_program *k, const vars *v, int j) {
-  for (int i = 0; i < j; i++) gmres_rotate(k, v, i, v->h[j][i], v->h[j][i + 1]);
+  for (int i = 0; i < j; i++) kcl_turn(k, i + 2), gmres_rotate(k, v, i, v->h[j][i], v->h[j][i + 1]);
+  kcl_end_turns(k);
   new_rotation(k, v, j, v->h[j][j], v->norm);
   kcl_multiply(k, v->g[j + 1], minus(v->s[j]), plus(v->g[j]));       /* g_(j+1) = -s g_j       */
   kcl_multiply(k, v->g[j], conjugate(plus(v->c[j])), plus(v->g[j])); /* g_j = c^* g_j          */

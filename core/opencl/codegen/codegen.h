@@ -15,6 +15,7 @@ typedef struct kcl_emit {
   char id[32];  /* a suffix of names: kcl_stage_id */
   bool cpu;     /* CPU layout: a work-group is one work-item */
   bool persistent; /* the stage is a part of the persistent kernel */
+  bool turns;      /* its kernel is told how many turns its loops have */
 } kcl_emit;
 
 kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number);
@@ -45,8 +46,8 @@ void kcl_put_scalar_ops(kcl_source *t, const kcl_emit *e, const bool *only, bool
 void kcl_put_factors(kcl_source *t, const kcl_emit *e);    /* coefficients of vector operations */
 int kcl_stage_factors(const kcl_stage *s, kcl_coef *list); /* each once, whatever its sign */
 void kcl_put_factor_name(kcl_source *t, const kcl_emit *e, kcl_coef c);
-void kcl_put_reduce(kcl_source *t, const kcl_program *k,
-                    const kcl_stage *before); /* partial sums to slots */
+/* Partial sums to slots; turns: only those of turns up to turns_before. */
+void kcl_put_reduce(kcl_source *t, const kcl_program *k, const kcl_stage *before, bool turns);
 void kcl_put_partials(kcl_source *t, const kcl_emit *e);
 void kcl_put_seed(kcl_source *t, const kcl_program *k, const kcl_stage *last);
 

@@ -8,6 +8,7 @@
  * CPU devices it goes over each block of rows once more, in wide registers, while the block is in the L1 cache.
  */
 #include "core/opencl/codegen/codegen.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ static void put_factors(kcl_source *t, const kcl_emit *e, target to) {
 static void put_extras(kcl_source *t, const kcl_emit *e, target to, const char *address) {
   if (several(e)) kcl_put(t, to == PASS ? ", active" : ", const int active");
   put_factors(t, e, to);
+  if (e->turns) kcl_put(t, to == PASS ? ", turns" : ", const int turns");
   for (int i = 0; i < e->s->vectors; i++)
     if (e->s->vector[i].code == KCL_OP_DOT)
       kcl_put(t, to == PASS ? ", %ssum_%s" : ", pack *%ssum_%s", to == PASS ? address : "",
@@ -211,17 +213,32 @@ static void note_reads(const kcl_op *o, vector_use *v) {
   if (o->code != KCL_OP_DOT && !v[o->y]) v[o->y] = WRITTEN;
 }
 
+/* The first turn that reads the vector; 0: so does an operation outside of the loop. */
+static int first_turn(const kcl_emit *e, kcl_vec v) {
+  int first = e->turns ? INT_MAX : 0;
+  for (int i = 0; i < e->s->vectors; i++) {
+    const kcl_op *o = &e->s->vector[i];
+    if ((o->x == v || o->y == v || o->z == v) && o->turn < first) first = o->turn;
+  }
+  return first == INT_MAX ? 0 : first;
+}
+
 static void put_load(kcl_source *t, const kcl_emit *e, kcl_vec v) {
   const char *name = kcl_emit_vec(e, v);
   const char kind = kcl_emit_narrow(e, v) ? 'n' : 'p';
-  if (kcl_in_registers(e, v))
-    kcl_put(t, "  pack %s_i = %s[local_row];\n", name, name);
-  else if (several(e) && kcl_vector_shared(e->k, v))
-    kcl_put(t, "  pack %s_i = %c_shared(%s, i);\n", name, kind, name);
-  else if (one_by_one(e) && kind == 'p')
-    kcl_put(t, "  pack %s_i = %s[i];\n", name, name);
+  const int turn = first_turn(e, v);
+  if (turn)
+    kcl_put(t, "  pack %s_i = p_zero();\n  if (turns >= %d) %s_i = ", name, turn, name);
   else
-    kcl_put(t, "  pack %s_i = %c_load(%s, i);\n", name, kind, name);
+    kcl_put(t, "  pack %s_i = ", name);
+  if (kcl_in_registers(e, v))
+    kcl_put(t, "%s[local_row];\n", name);
+  else if (several(e) && kcl_vector_shared(e->k, v))
+    kcl_put(t, "%c_shared(%s, i);\n", kind, name);
+  else if (one_by_one(e) && kind == 'p')
+    kcl_put(t, "%s[i];\n", name);
+  else
+    kcl_put(t, "%c_load(%s, i);\n", kind, name);
 }
 
 static void put_store(kcl_source *t, const kcl_emit *e, kcl_vec v) {
@@ -240,6 +257,7 @@ static void put_store(kcl_source *t, const kcl_emit *e, kcl_vec v) {
 static void put_operations(kcl_source *t, const kcl_emit *e, vector_use *v) {
   for (int i = 0; i < e->s->vectors; i++) {
     const kcl_op *o = &e->s->vector[i];
+    if (e->turns && o->turn) kcl_put(t, "  if (turns >= %d)", o->turn);
     if (o->code == KCL_OP_DOT) {
       put_dot(t, e, o);
       continue;

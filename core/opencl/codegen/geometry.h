@@ -53,6 +53,21 @@ bool kcl_stage_compiled(const kcl_program *k, const kcl_geometry *g, int phase, 
  * replaces have none. */
 void kcl_stage_shared(const kcl_program *k, const kcl_geometry *g, int *phase, int *number);
 
+/* ---- stage_turns.c: stages that differ in the number of turns of their loops and share a kernel, that of their leader */
+/* Is the stage's kernel told the number of turns? On CPUs, and on GPUs in long programs; not on ranks, nor in the persistent kernel. */
+bool kcl_stage_counts_turns(const kcl_program *k, const kcl_geometry *g, int phase, int number);
+int kcl_stage_leader(const kcl_program *k, const kcl_geometry *g, int phase, int number);
+enum { KCL_MOST_LEADER_SLOTS = 320 };
+/* The arguments of a kernel for a stage that it serves: of the leader's vectors and slots, in order of their first use, what stands
+ * for them in that stage. A vector of a turn that it has not is any one that the stage reads. */
+typedef struct kcl_turns_arguments {
+  kcl_vec vector[KCL_MOST_STAGE_VECTORS];
+  short slot[KCL_MOST_LEADER_SLOTS];
+  int vectors, slots, turns, turns_before; /* turns of the stage, and of the stage before it */
+} kcl_turns_arguments;
+bool kcl_stage_serves(const kcl_program *k, int phase, int leader, int number,
+                      kcl_turns_arguments *out);
+
 /* ---- series_plan.c: stages that may share a kernel; stages that one launch carries out together */
 bool kcl_stage_can_share(const kcl_program *k, int phase, int number);
 /* Work-items per row in a series: one of few numbers, so that hierarchies have the same source; 1 where rows would be added up

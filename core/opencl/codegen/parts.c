@@ -27,7 +27,11 @@ static kcl_stage_kernel *find_owners(const kcl_program *k, const kcl_geometry *g
   *rc = kcl_alloc(k->ctx, k->stages[phase] + 1, sizeof *list, "kernels", (void **)&list);
   for (int i = 0; !*rc && i < k->stages[phase]; i++) {
     list[i] = (kcl_stage_kernel){.phase = phase, .number = i};
-    if (kcl_stage_compiled(k, g, phase, i)) kcl_stage_shared(k, g, &list[i].phase, &list[i].number);
+    if (kcl_stage_compiled(k, g, phase, i)) {
+      kcl_stage_shared(k, g, &list[i].phase, &list[i].number);
+      if (list[i].phase == phase && list[i].number == i)
+        list[i].number = kcl_stage_leader(k, g, phase, i);
+    }
   }
   return list;
 }
@@ -45,7 +49,7 @@ static void add_up_parts(const kcl_program *k, const kcl_geometry *g, const kcl_
       const kcl_stage *s = &k->stage[phase][i];
       if (!kcl_stage_compiled(k, g, phase, i)) continue;
       if (!kcl_stage_can_share(k, phase, i))
-        *ops += s->scalars + s->vectors;
+        *ops += owns(p, phase, i) ? s->scalars + s->vectors : 0;
       else
         *shared += owns(p, phase, i);
     }
@@ -61,15 +65,19 @@ static void assign(const kcl_program *k, const kcl_geometry *g, kcl_parts *p, in
       if (!kcl_stage_compiled(k, g, phase, i)) continue;
       const bool shared = kcl_stage_can_share(k, phase, i);
       const int part = ops ? before * base / ops : 0;
-      if (!owns(p, phase, i))
-        *at = p->of[at->phase][at->number];
-      else if (shared && alone)
+      if (!owns(p, phase, i)) continue;
+      if (shared && alone)
         at->part = next++, at->alone = true;
       else
         at->part = part < base ? part : base - 1;
       if (!shared) before += s->scalars + s->vectors;
     }
   p->count = next;
+  for (int phase = 0; phase < KCL_PHASES; phase++)
+    for (int i = 0; i < k->stages[phase]; i++) {
+      kcl_stage_kernel *at = &p->of[phase][i];
+      if (!owns(p, phase, i)) *at = p->of[at->phase][at->number];
+    }
 }
 
 int kcl_parts_find(const kcl_program *k, const kcl_geometry *g, kcl_parts *out) {

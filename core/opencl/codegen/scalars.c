@@ -73,8 +73,16 @@ static void put_scalar_op(kcl_source *t, const kcl_program *k, const kcl_op *o) 
 }
 
 void kcl_put_scalar_ops(kcl_source *t, const kcl_emit *e, const bool *only, bool which) {
+  int open = 0; /* the turn whose operations are being written */
   for (int i = 0; i < e->s->scalars; i++)
-    if (!only || only[i] == which) put_scalar_op(t, e->k, &e->s->scalar[i]);
+    if (!only || only[i] == which) {
+      const int turn = e->turns ? e->s->scalar[i].turn : 0;
+      if (turn && turn != open) kcl_put(t, "%sif (turns >= %d) {\n", open ? "}\n" : "", turn);
+      if (!turn && open) kcl_put(t, "}\n");
+      open = turn;
+      put_scalar_op(t, e->k, &e->s->scalar[i]);
+    }
+  if (open) kcl_put(t, "}\n");
 }
 
 /* ---------------------------------------------------------------- coefficients of vector operations */
@@ -144,26 +152,39 @@ static void put_totals(kcl_source *t, const kcl_program *k, int dot, int count) 
     kcl_put(t, "total[%d] = s_add(total[%d], over_ranks.sum[%d]);\n", q, q, dot + q);
 }
 
-static void reduce_one_rhs(kcl_source *t, const kcl_program *k, const kcl_stage *before) {
+/* Begins what is done for dots of this turn and of later ones only where there are as many; true: kcl_put "}" afterwards. */
+static bool begin_turn(kcl_source *t, bool turns, int turn, const char *limit) {
+  if (turns && turn) kcl_put(t, "if (%s >= %d) {\n", limit, turn);
+  return turns && turn;
+}
+
+static void reduce_one_rhs(kcl_source *t, const kcl_program *k, const kcl_stage *before,
+                           bool turns) {
+  bool open = false;
   int dots = kcl_stage_dots(before), d = 0;
   for (int i = 0; i < before->vectors; i++) {
     if (before->vector[i].code != KCL_OP_DOT) continue;
     if (d % KCL_AT_ONCE == 0) {
+      open = begin_turn(t, turns, before->vector[i].turn, "turns_before");
       put_totals(t, k, d, kcl_at_once(dots - d));
       kcl_put(t, "if (get_local_id(0) == 0 && was_active) {\n");
     }
+    if (turns && before->vector[i].turn)
+      kcl_put(t, "  if (turns_before >= %d)", before->vector[i].turn);
     kcl_put(t, "  s[slot_%s] = total[%d];\n", kcl_slot_name(k, before->vector[i].slot),
             d % KCL_AT_ONCE);
     d++;
-    if (d % KCL_AT_ONCE == 0 || d == dots) kcl_put(t, "}\nSYNC();\n");
+    if (d % KCL_AT_ONCE == 0 || d == dots) kcl_put(t, "}\nSYNC();\n%s", open ? "}\n" : "");
   }
 }
 
 /* As reduce_one_rhs for several right-hand sides: a dot is one sum per right-hand side. */
-static void reduce_several(kcl_source *t, const kcl_program *k, const kcl_stage *before) {
+static void reduce_several(kcl_source *t, const kcl_program *k, const kcl_stage *before,
+                           bool turns) {
   int width = kcl_rhs_width(k);
   for (int i = 0, d = 0; i < before->vectors; i++) {
     if (before->vector[i].code != KCL_OP_DOT) continue;
+    const bool open = begin_turn(t, turns, before->vector[i].turn, "turns_before");
     for (int c = 0; c < width; c += KCL_AT_ONCE) {
       const int count = kcl_at_once(width - c);
       put_totals(t, k, d * width + c, count);
@@ -172,13 +193,14 @@ static void reduce_several(kcl_source *t, const kcl_program *k, const kcl_stage 
               ">> %d);\nSYNC();\n",
               kcl_slot_name(k, before->vector[i].slot), c, count, c);
     }
+    if (open) kcl_put(t, "}\n");
     d++;
   }
 }
 
-void kcl_put_reduce(kcl_source *t, const kcl_program *k, const kcl_stage *before) {
+void kcl_put_reduce(kcl_source *t, const kcl_program *k, const kcl_stage *before, bool turns) {
   if (!before) return;
-  (kcl_rhs_width(k) > 1 ? reduce_several : reduce_one_rhs)(t, k, before);
+  (kcl_rhs_width(k) > 1 ? reduce_several : reduce_one_rhs)(t, k, before, turns);
 }
 
 static const kcl_op *nth_dot(const kcl_stage *s, int n) {
@@ -190,16 +212,20 @@ static const kcl_op *nth_dot(const kcl_stage *s, int n) {
 void kcl_put_partials(kcl_source *t, const kcl_emit *e) {
   int dots = kcl_stage_dots(e->s), width = kcl_rhs_width(e->k);
   for (int d = 0; width == 1 && d < dots; d += KCL_AT_ONCE) {
+    const bool open = begin_turn(t, e->turns, nth_dot(e->s, d)->turn, "turns");
     for (int q = 0; q < kcl_at_once(dots - d); q++)
       kcl_put(t, "total[%d] = p_total(sum_%s);\n", q,
               kcl_slot_name(e->k, nth_dot(e->s, d + q)->slot));
     kcl_put(t, "write_partials(OUT, %d, %d, total, scratch);\n", d, kcl_at_once(dots - d));
+    if (open) kcl_put(t, "}\n");
   }
   for (int d = 0; width > 1 && d < dots; d++) {
+    const bool open = begin_turn(t, e->turns, nth_dot(e->s, d)->turn, "turns");
     kcl_put(t, "e_split(sum_%s, total);\n", kcl_slot_name(e->k, nth_dot(e->s, d)->slot));
     for (int c = 0; c < width; c += KCL_AT_ONCE)
       kcl_put(t, "write_partials(OUT, %d, %d, total + %d, scratch);\n", d * width + c,
               kcl_at_once(width - c), c);
+    if (open) kcl_put(t, "}\n");
   }
 }
 

@@ -19,7 +19,8 @@ kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase p
                 .number = number,
                 .cpu = g->group == 1,
                 .unnamed = !g->persistent && kcl_stage_can_share(k, phase, number),
-                .persistent = g->persistent};
+                .persistent = g->persistent,
+                .turns = kcl_stage_counts_turns(k, g, phase, number)};
   kcl_stage_id(k, phase, number, e.id);
   return e;
 }
@@ -51,7 +52,14 @@ void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e) {
   kcl_put(t, " */\n");
 }
 
+static void put_slots_type(kcl_source *t, const kcl_emit *e) {
+  kcl_turns_arguments a;
+  if (!e->turns || !kcl_stage_serves(e->k, e->phase, e->number, e->number, &a)) return;
+  kcl_put(t, "typedef struct {\n  short at[%d];\n} slots_%s;\n", a.slots ? a.slots : 1, e->id);
+}
+
 static void elements(kcl_source *t, const void *of) {
+  put_slots_type(t, of);
   kcl_put_stage_comment(t, of), kcl_put_elements(t, of);
 }
 
@@ -108,7 +116,23 @@ static void cycle_end_before(kcl_source *t, const void *of) {
 }
 
 static void put_stage_reduce(kcl_source *t, const void *of) {
-  kcl_put_reduce(t, ((const kcl_emit *)of)->k, before(of));
+  const kcl_emit *e = of;
+  kcl_put_reduce(t, e->k, before(e), e->turns);
+}
+
+/* The slots of a kernel that is told its turns are arguments. Their names hide those of the program's slots. */
+static void turns_parameters(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (e->turns)
+    kcl_put(t, ", const int turns, const int turns_before, const slots_%s slots", e->id);
+}
+
+static void slots_of_turns(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  kcl_turns_arguments a;
+  if (!e->turns || !kcl_stage_serves(e->k, e->phase, e->number, e->number, &a)) return;
+  for (int i = 0; i < a.slots; i++)
+    kcl_put(t, "const int slot_%s = slots.at[%d];\n", kcl_slot_name(e->k, a.slot[i]), i);
 }
 
 static void scalars(kcl_source *t, const void *of) {
@@ -138,6 +162,8 @@ static const kcl_hole holes[] = {{"id", id},
                                  {"history_parameter", history_parameter},
                                  {"matrix_parameters", put_stage_matrix},
                                  {"vector_parameters", put_stage_vectors},
+                                 {"turns_parameters", turns_parameters},
+                                 {"slots_of_turns", slots_of_turns},
                                  {"prepared_parameters", prepared_parameters},
                                  {"prepared_arguments", prepared_arguments},
                                  {"sums_at_once", put_stage_sums_at_once},

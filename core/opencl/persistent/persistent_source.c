@@ -63,7 +63,7 @@ static void put_kernel_totals(kcl_source *t, const void *of) {
 
 static void put_last_reduce(kcl_source *t, const void *of) {
   const whole_kernel *w = of;
-  kcl_put_reduce(t, w->k, kcl_stage_previous(w->k, KCL_LOOP, 0));
+  kcl_put_reduce(t, w->k, kcl_stage_previous(w->k, KCL_LOOP, 0), false);
 }
 
 static void row_sums(kcl_source *t, const void *of) {
