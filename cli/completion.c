@@ -6,16 +6,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prints the words of a list of values: "auto @solvers" becomes auto cg ... */
+/* Name k of a list of values: "@solvers" is a list of the program, "=precond" an option of the library; NULL: no more. */
+static const char *name_of_values(const char *list, int n, int k) {
+  char name[32];
+  snprintf(name, sizeof name, "%.*s", n - 1, list + 1);
+  if (*list == '=') return kcl_option_word(cli_library_option(name), k);
+  for (const cli_names *l = cli_lists; l->word; l++)
+    if (!strcmp(l->word, name)) return kcl_list(l->which, k).name;
+  return NULL;
+}
+
+/* Prints the words of values: "auto @solvers" becomes auto cg ... */
 static void print_words(const char *values) {
+  const char *blank = "", *name;
   for (const char *s = values; *s; s += strspn(s, " ")) {
     int n = (int)strcspn(s, " ");
-    if (*s != '@') printf("%s%.*s", s == values ? "" : " ", n, s);
-    for (const cli_names *l = cli_lists; *s == '@' && l->word; l++) {
-      if (strncmp(s + 1, l->word, (size_t)n - 1) || l->word[n - 1]) continue;
-      for (int i = 0; i < kcl_list_size(l->which); i++)
-        printf("%s%s", s == values && !i ? "" : " ", kcl_list(l->which, i).name);
-    }
+    if (!strchr("@=", *s)) printf("%s%.*s", blank, n, s), blank = " ";
+    for (int k = 0; strchr("@=", *s) && (name = name_of_values(s, n, k)); k++, blank = " ")
+      printf("%s%s", blank, name);
     s += n;
   }
 }
@@ -136,13 +144,13 @@ static void zsh_value(const char *what, const char *values) {
     putchar(' ');
 }
 
-static void zsh_option(const cli_option *e) {
+static void zsh_option(const cli_command *c, const cli_option *e) {
   for (int letter = e->letter != 0; letter >= 0; letter--) {
     if (letter)
       printf(" \\\n        '-%c[", e->letter);
     else
       printf(" \\\n        '--%s%s[", e->name, e->arg ? "=" : "");
-    zsh_text(e->help);
+    zsh_text(cli_option_help(c, e).s);
     putchar(']');
     if (e->arg) zsh_value(e->arg, e->values);
     putchar('\'');
@@ -152,7 +160,7 @@ static void zsh_option(const cli_option *e) {
 static void zsh_command(const cli_command *c) {
   const cli_option *e;
   printf("      %s) _arguments -s", c->name);
-  for (int i = 0; (e = cli_option_at(c, i)); i++) zsh_option(e);
+  for (int i = 0; (e = cli_option_at(c, i)); i++) zsh_option(c, e);
   if (c->max) {
     printf(" \\\n        '*");
     zsh_value("operand", operand_words(c));
@@ -198,7 +206,7 @@ static void fish_option(const cli_command *c, const cli_option *e) {
     putchar('\'');
   }
   printf(" -d '");
-  fish_text(e->help);
+  fish_text(cli_option_help(c, e).s);
   puts("'");
 }
 

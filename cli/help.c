@@ -48,13 +48,14 @@ static void print_paragraphs(const char *text) {
   }
 }
 
-static void print_option(const cli_option *e) {
+static void print_option(const cli_command *c, const cli_option *e) {
+  const cli_option_text help = cli_option_help(c, e);
   char left[48], letter[5] = "    ";
   if (e->letter) snprintf(letter, sizeof letter, "-%c, ", e->letter);
   snprintf(left, sizeof left, "%s--%s%s%s", letter, e->name, e->arg ? " " : "",
            e->arg ? e->arg : "");
   int at = printf("  %-23s  ", left);
-  cli_wrap(stdout, at, at, e->help, (int)strlen(e->help));
+  cli_wrap(stdout, at, at, help.s, (int)strlen(help.s));
 }
 
 void cli_print_list(const cli_names *l) {
@@ -99,7 +100,7 @@ static int print_brief_help(const cli_command *c) {
   const cli_option *e;
   print_usage(c);
   for (int i = 0; (e = cli_option_at(c, i)); i++)
-    if (cli_option_common(c, e)) print_option(e);
+    if (cli_option_common(c, e)) print_option(c, e);
   if (c->generates) print_kinds();
   printf("\nkrylocl %-7s --help  all options%s, exit codes\n", c->name,
          strstr(c->options, "json") ? ", JSON fields" : "");
@@ -111,7 +112,7 @@ static int print_full_help(const cli_command *c) {
   const cli_option *e;
   print_usage(c);
   print_heading("options");
-  for (int i = 0; (e = cli_option_at(c, i)); i++) print_option(e);
+  for (int i = 0; (e = cli_option_at(c, i)); i++) print_option(c, e);
   if (c->notes) putchar('\n'), print_paragraphs(c->notes);
   for (int i = 0; c->generates && cli_lists[i].word; i++)
     if (cli_lists[i].which == KCL_GENERATORS) putchar('\n'), cli_print_list(&cli_lists[i]);

@@ -35,7 +35,7 @@ static void man_paragraphs(const char *s) {
   }
 }
 
-static void man_option(const cli_option *e) {
+static void man_option(const cli_command *c, const cli_option *e) {
   puts(".TP");
   if (e->letter) printf("\\fB\\-%c\\fR, ", e->letter);
   printf("\\fB\\-\\-");
@@ -43,7 +43,7 @@ static void man_option(const cli_option *e) {
   printf("\\fR");
   if (e->arg) printf(" \\fI%s\\fR", e->arg);
   putchar('\n');
-  man_line(e->help);
+  man_line(cli_option_help(c, e).s);
 }
 
 static void man_command(const cli_command *c) {
@@ -53,7 +53,7 @@ static void man_command(const cli_command *c) {
   putchar(toupper((unsigned char)c->summary[0]));
   man_text(c->summary + 1, (int)strlen(c->summary) - 1);
   puts(".");
-  for (int i = 0; (e = cli_option_at(c, i)); i++) man_option(e);
+  for (int i = 0; (e = cli_option_at(c, i)); i++) man_option(c, e);
   if (c->notes) man_paragraphs(c->notes);
 }
 

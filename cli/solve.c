@@ -23,7 +23,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "cli/validate.h"
 #include "krylocl.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +40,8 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   a.max_iter = o->max_iter;
   a.restart = (int)o->restart;
   a.mixed = o->mixed, a.no_direct = o->no_direct;
-  a.symmetry = cli_symmetry_rule(o->symmetry), a.scale = cli_scale_rule(o->scale);
+  kcl_options_set(NULL, &a, "symmetry", o->symmetry ? o->symmetry : "default"); /* checked words */
+  kcl_options_set(NULL, &a, "scale", o->scale ? o->scale : "default");
   return a;
 }
 

@@ -32,9 +32,20 @@ static int standard_input_once(const cli_options *o) {
   return n > 1 ? cli_fail(KCL_USAGE, "standard input (-) can be one file only") : 0;
 }
 
-static const char *const any[] = {"auto", NULL},
-                         *const chosen[] = {"auto", "measure", "model", NULL},
-                         *const all[] = {"all", NULL}, *const none[] = {NULL};
+static const char *const all[] = {"all", NULL}, *const none[] = {NULL};
+
+/* Refuses a value that is neither a word of the library's option nor `also`, which may be NULL. value NULL: not given. */
+static int check_library_word(const char *option, const char *value, const char *also) {
+  enum { MOST = 128 };
+  const char *words[MOST], *word;
+  const int i = cli_library_option(option);
+  int count = 0;
+  if (also) words[count++] = also;
+  for (int k = 0; count < MOST && (word = kcl_option_word(i, k)); k++) words[count++] = word;
+  for (int k = 0; k < count && value; k++)
+    if (!strcmp(words[k], value)) return 0;
+  return value ? cli_unknown(option, value, words, count) : 0;
+}
 
 static int check_formats(const char *list) {
   if (!list || strcmp(list, "all") == 0) return 0;
@@ -62,17 +73,10 @@ static int check_each(const cli_command *c, const char *list, int (*known)(const
   return 0;
 }
 
-static int check_precision(const char *p) {
-  static const char *const names[] = {"s", "d", "c", "z"};
-  for (int i = 0; i < 4; i++)
-    if (strcmp(p, names[i]) == 0) return 0;
-  return cli_unknown("precision", p, names, 4);
-}
-
-static int check_solver(const char *name) { return cli_known("solver", name, KCL_SOLVERS, any); }
-static int check_bench_solver(const char *name) {
-  static const char *const words[] = {"auto", "none", NULL};
-  return cli_known("solver", name, KCL_SOLVERS, words);
+static int check_precision(const char *word) { return check_library_word("precision", word, NULL); }
+static int check_solver(const char *word) { return check_library_word("solver", word, NULL); }
+static int check_bench_solver(const char *word) {
+  return check_library_word("solver", word, "none");
 }
 
 static const char *const bases[] = {"0", "1"};
@@ -95,10 +99,7 @@ static int check_force(const cli_options *o) {
   return cli_fail(KCL_USAGE, "--force is for formats that are named, such as --formats dense,cds");
 }
 
-/* In the order of kcl_symmetry_rule and kcl_scale_rule; the first is the default. */
-static const char *const symmetries[] = {"rounding", "exact", "assume"},
-                         *const scales[] = {"auto", "none"},
-                         *const partitions[] = {"rows", "metis"};
+static const char *const partitions[] = {"rows", "metis"};
 
 /* The number of a word; 0 where it is NULL, -1 where it is none of them. */
 static int word_number(const char *word, const char *const *words, int count) {
@@ -109,14 +110,6 @@ static int word_number(const char *word, const char *const *words, int count) {
 
 static int check_rule(const char *kind, const char *word, const char *const *words, int count) {
   return word_number(word, words, count) < 0 ? cli_unknown(kind, word, words, count) : 0;
-}
-
-kcl_symmetry_rule cli_symmetry_rule(const char *word) {
-  return (kcl_symmetry_rule)word_number(word, symmetries, 3);
-}
-
-kcl_scale_rule cli_scale_rule(const char *word) {
-  return (kcl_scale_rule)word_number(word, scales, 2);
 }
 
 static int check_mixed(const cli_options *o) {
@@ -218,8 +211,8 @@ int cli_validate(const cli_command *c, cli_options *o) {
   CLI_TRY(cli_options_belong(c, o));
   CLI_TRY(check_operands(c, o));
   CLI_TRY(check_each(c, o->solver, c->many ? check_bench_solver : check_solver));
-  CLI_TRY(o->precond ? cli_known("preconditioner", o->precond, KCL_PRECONDS, any) : 0);
-  CLI_TRY(o->format ? cli_known("format", o->format, KCL_FORMATS, chosen) : 0);
+  CLI_TRY(check_library_word("precond", o->precond, NULL));
+  CLI_TRY(check_library_word("format", o->format, NULL));
   CLI_TRY(check_formats(o->formats));
   CLI_TRY(check_each(c, o->precision, check_precision));
   CLI_TRY(check_layout(o->layout));
@@ -227,8 +220,8 @@ int cli_validate(const cli_command *c, cli_options *o) {
   CLI_TRY(check_threads(c, o));
   CLI_TRY(cli_devices_check(o));
   CLI_TRY(check_force(o));
-  CLI_TRY(check_rule("rule of symmetry", o->symmetry, symmetries, 3));
-  CLI_TRY(check_rule("rule of scaling", o->scale, scales, 2));
+  CLI_TRY(check_library_word("symmetry", o->symmetry, NULL));
+  CLI_TRY(check_library_word("scale", o->scale, NULL));
   CLI_TRY(check_rule("partition", o->partition, partitions, 2));
   CLI_TRY(check_mixed(o));
   if ((o->check_output || o->check_tol > 0) && !o->check) o->check = "direct";

@@ -630,6 +630,7 @@ typedef struct kcl_progress {
 /** Limits. */
 enum {
   KCL_MAX_NRHS = 8,      /**< right-hand sides that iterate at once */
+  KCL_MAX_RESTART = 50,  /**< cycle length of a restarted method */
   KCL_MAX_ASYMMETRY = 64 /**< largest kcl_stats.asymmetry that counts as rounding */
 };
 
@@ -683,8 +684,7 @@ typedef struct kcl_options {
    * tol |R b| and |b - A x| <= tol |b|. A itself is not changed. */
   kcl_scale_rule scale;
   bool no_direct; /**< "auto" does not end with a direct solution */
-  int restart;    /**< cycle length of a restarted method (gmres: 1 to 50); 0: its default, 20;
-                       ignored by other methods */
+  int restart; /**< cycle length of gmres, 1 to KCL_MAX_RESTART; 0: 20; ignored by other methods */
   /** Right-hand sides that kcl_solve_many iterates at once, sharing each pass over the matrix: 1 to
    * KCL_MAX_NRHS; 0: 1. Vectors of all of them are kept on the device. A format or method that
    * cannot share a pass solves them one after another (kcl_setup_info.nrhs). */
@@ -705,6 +705,49 @@ typedef struct kcl_options {
 
 /** Defaults: method, preconditioner and format "auto", precision D, tol 1e-8. */
 extern const kcl_options kcl_defaults;
+
+/** The values that an option takes. */
+typedef enum kcl_option_kind {
+  KCL_OPTION_WORD,  /**< one of its words: kcl_option_word */
+  KCL_OPTION_FLAG,  /**< no or yes; in a text its name alone means yes */
+  KCL_OPTION_WHOLE, /**< a whole number from min to max */
+  KCL_OPTION_REAL   /**< a number from min to max */
+} kcl_option_kind;
+
+/** A field of kcl_options by name. All texts are constant. */
+typedef struct kcl_option {
+  const char *name;         /**< "max-iter": the field of kcl_options, with - for _ */
+  const char *default_text; /**< its default, for people */
+  const char *help;         /**< one line about it */
+  kcl_option_kind kind;     /**< the values that it takes */
+  double min;               /**< smallest number */
+  double max;               /**< largest number */
+} kcl_option;
+
+/** Number of options that have names: the fields of kcl_options except pointers to vectors and functions. */
+int kcl_option_count(void);
+/** Option i, 0 <= i < kcl_option_count(); otherwise its texts are NULL. */
+kcl_option kcl_option_at(int i);
+/** Word k that option i takes, from 0; NULL beyond the last one, and for numbers. The text is constant. */
+const char *kcl_option_word(int i, int k);
+
+/** Sets an option from text: kcl_options_set(ctx, &o, "tol", "1e-10"). The value "default" restores that of kcl_defaults.
+ *
+ * This function and those below start from *o; all zero means kcl_defaults. A later value replaces an earlier one. Nothing of
+ * the texts is kept: words in *o are constant texts of the library, so *o owns nothing and may be copied. On failure *o
+ * remains as it was. ctx receives the message; it may be NULL. KCL_USAGE: no such option or word, with the nearest one in the
+ * message; a value that is not a number or is out of range, with the range. Decimal numbers have a point in every locale. */
+int kcl_options_set(kcl *ctx, kcl_options *o, const char *name, const char *value);
+/** Sets options from a text such as "solver=cg precond=amg tol=1e-10 mixed": terms separated by blanks or line ends; # begins a
+ * comment, up to the end of the line. KCL_USAGE: see kcl_options_set; the message begins with line and column of the term,
+ * "options:1:11: ...". */
+int kcl_options_parse(kcl *ctx, kcl_options *o, const char *text);
+/** Sets options from a text file in the form of kcl_options_parse, usually one option per line. KCL_INPUT: it cannot be read,
+ * is not text, or has a faulty term; the message begins with file, line and column. */
+int kcl_options_read(kcl *ctx, kcl_options *o, const char *path);
+/** Sets options from an environment variable in the form of kcl_options_parse; NULL: KRYLOCL_SOLVE. A variable that is not set
+ * changes nothing. No other function reads this variable. KCL_USAGE: see kcl_options_parse; the message begins with its name. */
+int kcl_options_read_variable(kcl *ctx, kcl_options *o, const char *variable);
 
 /** Result of one solve. */
 typedef struct kcl_report {

@@ -7,12 +7,6 @@
 
 /* ---------------------------------------------------------------- options */
 
-static int check_restart(kcl *ctx, const kcl_method *m, int restart) {
-  if (!m->restart || (restart >= 0 && restart <= m->most_restart)) return KCL_OK;
-  return kcl_fail(ctx, KCL_USAGE, "restart %d is out of range: %s takes 1 to %d, by default %d",
-                  restart, m->name, m->most_restart, m->restart);
-}
-
 static int check_numbers(kcl *ctx, const kcl_options *o) {
   if (isnan(o->tol) || !(o->atol >= 0))
     return kcl_fail(ctx, KCL_USAGE, "tol %g and atol %g: numbers, the second 0 or more", o->tol,
@@ -23,6 +17,9 @@ static int check_numbers(kcl *ctx, const kcl_options *o) {
     return kcl_fail(ctx, KCL_USAGE, "symmetry %d: no such rule", (int)o->symmetry);
   if ((unsigned)o->scale > KCL_SCALE_NONE)
     return kcl_fail(ctx, KCL_USAGE, "scale %d: no such rule", (int)o->scale);
+  if (o->restart < 0 || o->restart > KCL_MAX_RESTART)
+    return kcl_fail(ctx, KCL_USAGE, "restart %d is out of range: 1 to %d, or 0 for the default",
+                    o->restart, KCL_MAX_RESTART);
   int rc = kcl_type_check(ctx, "precision", o->precision);
   if (rc || (o->nrhs >= 0 && o->nrhs <= KCL_MAX_NRHS)) return rc;
   return kcl_fail(ctx, KCL_USAGE,
@@ -44,10 +41,9 @@ int kcl_check_options(kcl_system *s) {
   const kcl_options *o = &s->options;
   const kcl_method *m;
   const kcl_precond *p;
-  int rc; /* "auto" may come to gmres */
-  if ((rc = kcl_method_find(s->ctx, s->undecided.method ? "gmres" : o->solver, &m))) return rc;
+  int rc;
+  if (!s->undecided.method && (rc = kcl_method_find(s->ctx, o->solver, &m))) return rc;
   if (!s->undecided.precond && (rc = kcl_precond_find(s->ctx, o->precond, &p))) return rc;
-  if ((rc = check_restart(s->ctx, m, o->restart))) return rc;
   if ((rc = check_numbers(s->ctx, o))) return rc;
   return kcl_check_device(s->ctx, o->precision);
 }

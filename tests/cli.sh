@@ -26,6 +26,10 @@ run 0 "help solve" help solve; says "true_relative_residual"; says "on several r
 run 0 "generate -h lists the kinds" generate -h
 for kind in $("$prog" list generators | awk '/^  [a-z]/ { print $1 }'); do grep -q " $kind:[0-9]" out || echo "$kind"; done >err
 [ ! -s err ]; verdict $? "  with an example each"
+run 0 "help of the library's options" solve --help; says "preconditioner (auto)"; says "complex data)"; says "has)"; says "1 to 50"
+run 0 "a default of bench" bench --help; says "preconditioner (none)"; says "right-hand sides at once, 1 to 8 (1)"
+run 0 "a default of explain" explain --help; says "measure, model (model)"
+run 0 "a default of check" check --help; says "to reach (1e-8)"
 run 0 "generate --help describes them" generate --help; says "^  trefethen  *primes on the diagonal"
 for l in formats solvers preconds generators devices; do
   run 0 "list $l" list $l --json l.json; [ ! -s out ]; verdict $? "  only JSON"
@@ -62,6 +66,8 @@ run 2 "not a whole number" solve A.mtx --max-iter 1.5; says "not a whole number"
 run 2 "too few iterations" solve A.mtx --max-iter=0; says "out of range"
 run 2 "huge number" solve A.mtx --max-iter 99999999999999999999; says "out of range"
 run 2 "missing value" solve A.mtx --tol; says "needs a value"
+run 2 "restart beyond 50" solve A.mtx --solver cg --restart 51; says "out of range, 1 to 50"
+run 2 "unknown symmetry" solve A.mtx --symmetry exakt; says "unknown symmetry 'exakt', did you mean 'exact'"
 run 2 "restart 0" solve A.mtx --solver gmres --restart 0; says "out of range"
 run 2 "value too many" solve A.mtx --quiet=1; says "takes no value"
 run 2 "a table packed" solve A.mtx --history h.csv.gz; says "leave out .gz"

@@ -2,7 +2,7 @@
 #ifndef KCL_DATA_TEST_H
 #define KCL_DATA_TEST_H
 #include "data/files/text.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include "tests/check.h"
 #include <math.h>
 #include <stdio.h>

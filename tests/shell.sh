@@ -40,6 +40,8 @@ questions() {
   asks "krylocl solve A.mtx --solver bicg" bicg bicgstab !cg
   asks "krylocl solve A.mtx -s c" cg cgls !minres
   asks "krylocl tune --precond j" jacobi
+  asks "krylocl solve A.mtx --symmetry e" exact !rounding
+  asks "krylocl solve A.mtx --format m" measure model !ell
   asks "krylocl solve A" A.mtx !b.rhs
   asks "krylocl list f" formats
   asks "krylocl completion z" zsh

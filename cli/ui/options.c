@@ -18,12 +18,9 @@
 static const cli_option table[] = {
     {"output", 'o', CLI_TEXT, "FILE", AT(output), 0, 0, "write the result to FILE", NULL},
     {"rhs", 0, CLI_TEXT, "FILE", AT(rhs), 0, 0, "write the right-hand side to FILE", NULL},
-    {"solver", 's', CLI_TEXT, "NAME", AT(solver), 0, 0,
-     "method, or auto: those that fit, one after another (auto)", "auto @solvers"},
-    {"precond", 'p', CLI_TEXT, "NAME", AT(precond), 0, 0, "preconditioner (auto; bench: none)",
-     "auto @preconds"},
-    {"format", 'f', CLI_TEXT, "NAME", AT(format), 0, 0,
-     "storage format, or auto, measure, model (auto)", "auto measure model @formats"},
+    {"solver", 's', CLI_TEXT, "NAME", AT(solver), 0, 0, NULL, "=solver"},
+    {"precond", 'p', CLI_TEXT, "NAME", AT(precond), 0, 0, NULL, "=precond"},
+    {"format", 'f', CLI_TEXT, "NAME", AT(format), 0, 0, NULL, "=format"},
     {"formats", 'f', CLI_TEXT, "A,B", AT(formats), 0, 0, "these formats, or all (all)",
      "all @formats"},
     {"preconds", 0, CLI_TEXT, "A,B", AT(preconds), 0, 0,
@@ -46,27 +43,16 @@ static const cli_option table[] = {
      "the same bits of x on any number of ranks with devices of one kind", NULL},
     {"threads", 't', CLI_COUNTS, "N", AT(threads_list), 0, KCL_MAX_THREADS,
      "threads on the CPU: device cpu, reading, set-up; 0 or max: all (0); bench: a list", ""},
-    {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0,
-     "float, double, complex float, complex double (d, or z for complex data)", "s d c z"},
-    {"symmetry", 0, CLI_TEXT, "RULE", AT(symmetry), 0, 0,
-     "A = A^H up to rounding, exact, or assume: without looking (rounding)",
-     "rounding exact assume"},
-    {"scale", 0, CLI_TEXT, "RULE", AT(scale), 0, 0,
-     "rows and columns by powers of two: auto, where rows differ much, or none (auto)",
-     "auto none"},
-    {"no-direct", 0, CLI_FLAG, NULL, AT(no_direct), 0, 0,
-     "--solver auto: no direct solution where no method converges", NULL},
-    {"mixed", 0, CLI_FLAG, NULL, AT(mixed), 0, 0,
-     "mixed precision: iterate in float, correct in double (precision d or z)", NULL},
-    {"tol", 0, CLI_REAL, "T", AT(tol), 0, 1e300,
-     "relative residual to reach (1e-8; 1e-5 for s and c)", ""},
-    {"atol", 0, CLI_REAL, "T", AT(atol), 0, 1e300, "or absolute residual norm to reach (0)", ""},
-    {"max-iter", 0, CLI_COUNT, "N", AT(max_iter), 1, 1e15,
-     "iteration limit (10 per row, 10,000 to 100,000)", ""},
-    {"restart", 0, CLI_COUNT, "N", AT(restart), 1, 1000,
-     "cycle length of gmres, 1 to 50 (20); ignored by other methods", ""},
-    {"nrhs", 0, CLI_COUNT, "K", AT(nrhs), 1, KCL_MAX_NRHS,
-     "right-hand sides at once, 1 to 8 (solve: as many as b has; bench: 1)", ""},
+    {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0, NULL, "=precision"},
+    {"symmetry", 0, CLI_TEXT, "RULE", AT(symmetry), 0, 0, NULL, "=symmetry"},
+    {"scale", 0, CLI_TEXT, "RULE", AT(scale), 0, 0, NULL, "=scale"},
+    {"no-direct", 0, CLI_FLAG, NULL, AT(no_direct), 0, 0, NULL, NULL},
+    {"mixed", 0, CLI_FLAG, NULL, AT(mixed), 0, 0, NULL, NULL},
+    {"tol", 0, CLI_REAL, "T", AT(tol), 0, 0, NULL, ""},
+    {"atol", 0, CLI_REAL, "T", AT(atol), 0, 0, NULL, ""},
+    {"max-iter", 0, CLI_COUNT, "N", AT(max_iter), 0, 0, NULL, ""},
+    {"restart", 0, CLI_COUNT, "N", AT(restart), 0, 0, NULL, ""},
+    {"nrhs", 0, CLI_COUNT, "K", AT(nrhs), 0, 0, NULL, ""},
     {"iterations", 0, CLI_COUNT, "N", AT(iterations), 1, 1e6, "iterations per sample, at most (50)",
      ""},
     {"samples", 0, CLI_COUNT, "N", AT(samples), 1, 1e4, "samples per row, at most (15)", ""},
@@ -140,15 +126,57 @@ enum { ENTRIES = sizeof table / sizeof *table };
 _Static_assert(sizeof table / sizeof *table <= CLI_MOST_OPTIONS,
                "cli_options.given has room for every option");
 
+/* Defaults that differ from the library's: of a subcommand, or of all of them where command is NULL. */
+static const struct {
+  const char *command, *option, *text;
+} own_defaults[] = {{NULL, "precision", "d, or z for complex data"},
+                    {"bench", "precond", "none"},
+                    {"explain", "format", "model"},
+                    {"check", "tol", "1e-8"},
+                    {"solve", "nrhs", "as many as b has"}};
+
+int cli_library_option(const char *name) {
+  for (int i = 0; i < kcl_option_count(); i++)
+    if (!strcmp(kcl_option_at(i).name, name)) return i;
+  return -1;
+}
+
+static const char *default_of(const cli_command *c, const kcl_option *o) {
+  for (size_t i = 0; i < sizeof own_defaults / sizeof *own_defaults; i++)
+    if ((!own_defaults[i].command || !strcmp(own_defaults[i].command, c->name)) &&
+        !strcmp(own_defaults[i].option, o->name))
+      return own_defaults[i].text;
+  return o->default_text;
+}
+
+cli_option_text cli_option_help(const cli_command *c, const cli_option *e) {
+  cli_option_text text;
+  const kcl_option o = kcl_option_at(cli_library_option(e->name));
+  if (e->help || e->kind == CLI_FLAG)
+    snprintf(text.s, sizeof text.s, "%s", e->help ? e->help : o.help);
+  else
+    snprintf(text.s, sizeof text.s, "%s (%s)", o.help, default_of(c, &o));
+  return text;
+}
+
+/* The range of a number. */
+static void find_range(const cli_option *e, double *min, double *max) {
+  const kcl_option o = kcl_option_at(cli_library_option(e->name));
+  *min = e->help ? e->min : o.min;
+  *max = e->help ? e->max : o.max;
+}
+
 static int set_count(const cli_option *e, const char *value, int64_t *out) {
   char *end;
+  double min, max;
+  find_range(e, &min, &max);
   errno = 0;
   long long n = strtoll(value, &end, 10);
   if (end == value || *end)
     return cli_fail(KCL_USAGE, "--%s: '%s' is not a whole number", e->name, value);
-  if (errno || (double)n < e->min || (double)n > e->max)
+  if (errno || (double)n < min || (double)n > max)
     return cli_fail(KCL_USAGE, "--%s: %s is out of range, %s to %s", e->name, value,
-                    cli_count((int64_t)e->min).s, cli_count((int64_t)e->max).s);
+                    cli_count((int64_t)min).s, cli_count((int64_t)max).s);
   *out = n;
   return 0;
 }
@@ -171,12 +199,13 @@ static int set_counts(const cli_option *e, const char *list, cli_options *o) {
 
 static int set_real(const cli_option *e, const char *value, double *out) {
   char *end;
-  double v = strtod(value, &end);
+  double min, max, v = strtod(value, &end);
+  find_range(e, &min, &max);
   if (end == value || *end)
     return cli_fail(KCL_USAGE, "--%s: '%s' is not a number", e->name, value);
-  if (!isfinite(v) || v < e->min || v > e->max)
+  if (!isfinite(v) || v < min || v > max)
     return cli_fail(KCL_USAGE, "--%s: %s is out of range, it must be finite and at least %g",
-                    e->name, value, e->min);
+                    e->name, value, min);
   *out = v;
   return 0;
 }

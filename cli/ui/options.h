@@ -53,10 +53,16 @@ typedef struct cli_option {
   const char *arg; /* the argument's name in the help */
   size_t offset;   /* in cli_options */
   double min, max; /* of numbers */
+  /* NULL: help, default and range are those of the library's option of this name */
   const char *help;
-  const char
-      *values; /* words it takes, "@solvers": those of the list; NULL: a file; "": a number */
+  /* Words it takes, "@solvers": those of the list, "=precond": those of the library's option; NULL: a file; "": a
+   * number. */
+  const char *values;
 } cli_option;
+
+typedef struct cli_option_text {
+  char s[256];
+} cli_option_text;
 
 /* Parses the whole command line. operands [argc] is filled; o->files points into it. */
 int cli_parse(const cli_command *const *commands, int argc, char **argv, char **operands,
@@ -71,6 +77,10 @@ void cli_rename_format(const cli_command *c, cli_options *o);
 int cli_options_belong(const cli_command *c, cli_options *o);
 /* Option i of those that c takes, or NULL. */
 const cli_option *cli_option_at(const cli_command *c, int i);
+/* The help of an option of c, with its default. */
+cli_option_text cli_option_help(const cli_command *c, const cli_option *e);
+/* The number of the library's option of this name, for kcl_option_at; -1: there is none. */
+int cli_library_option(const char *name);
 /* The files that options name as inputs; NULL where an option is not given. */
 enum { CLI_INPUTS = 4 };
 void cli_option_inputs(const cli_options *o, const char *files[CLI_INPUTS]);

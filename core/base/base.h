@@ -56,6 +56,9 @@ bool kcl_has_room(size_t bytes);
  * and the nearest one. kind: the noun for the message. */
 int kcl_find_name(kcl *ctx, const char *kind, const char *name, int count,
                   const char *(*name_of)(int), int *out);
+/* KCL_USAGE with that message for a name that is none of names [count]. */
+int kcl_refuse_name(kcl *ctx, const char *kind, const char *name, const char *const *names,
+                    int count);
 
 double kcl_now(void); /* monotonic seconds */
 

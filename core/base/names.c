@@ -47,19 +47,26 @@ const char *kcl_nearest(const char *word, const char *const *names, int count) {
   return best;
 }
 
+int kcl_refuse_name(kcl *ctx, const char *kind, const char *name, const char *const *names,
+                    int count) {
+  const char *best = kcl_nearest(name, names, count);
+  char list[1024] = "";
+  for (int i = 0; i < count; i++) {
+    size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+  }
+  return kcl_fail(ctx, KCL_USAGE, "unknown %s '%s'%s%s%s; there are: %s", kind, name,
+                  best ? " (did you mean " : "", best ? best : "", best ? "?)" : "", list);
+}
+
 int kcl_find_name(kcl *ctx, const char *kind, const char *name, int count,
                   const char *(*name_of)(int), int *out) {
-  enum { MAX = 64 };
+  enum { MAX = 128 };
   const char *names[MAX];
-  char list[1024] = "";
   for (*out = 0; *out < count; ++*out) {
     const char *known = name_of(*out);
     if (!strcmp(known, name)) return KCL_OK;
-    size_t used = strlen(list);
-    snprintf(list + used, sizeof list - used, "%s%s", *out ? ", " : "", known);
     if (*out < MAX) names[*out] = known;
   }
-  const char *best = kcl_nearest(name, names, count < MAX ? count : MAX);
-  return kcl_fail(ctx, KCL_USAGE, "unknown %s '%s'%s%s%s; there are: %s", kind, name,
-                  best ? " (did you mean " : "", best ? best : "", best ? "?)" : "", list);
+  return kcl_refuse_name(ctx, kind, name, names, count < MAX ? count : MAX);
 }

@@ -9,7 +9,7 @@
  */
 #include "core/base/context.h"
 #include "data/files/file.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 
 /* Numbers in a line, up to 5; -1: there are other words. */
 static int count_numbers(const char *p) {

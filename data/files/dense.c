@@ -2,7 +2,7 @@
  * %%, array or coordinate (absent entries are 0, duplicates are summed); else plain numbers
  * separated by white space, one column, with lines that begin with % or # as comments.
  */
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include "data/files/parts.h"
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Numbers in lines of fixed fields: the starts of lines are found once, then lines are parsed in parallel by
  * their format. Cost: 8 bytes per line and one more pass over the text. */
 #include "data/files/hb.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * Fortran ignores blanks within a field. Here a digit behind a blank is refused: it belongs to the
  * next number, of a file whose fields are wider than its heading says. */
 #include "data/files/hb.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

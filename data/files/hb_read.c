@@ -5,7 +5,7 @@
  *   pointers [cols + 1]   indices [entries]   values [entries]   right-hand sides, guesses, solutions
  */
 #include "data/files/hb.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include <stdlib.h>
 #include <string.h>
 

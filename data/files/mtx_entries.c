@@ -5,7 +5,7 @@
  * Memory: 8 stride bytes per entry; text is released as soon as its block is parsed.
  */
 #include "data/files/text.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

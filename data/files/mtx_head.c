@@ -8,7 +8,7 @@
  */
 #include "core/base/context.h"
 #include "data/files/text.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

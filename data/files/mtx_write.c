@@ -4,7 +4,7 @@
  * threads and written in order.
  */
 #include "data/files/file.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include "data/files/parts.h"
 #include <stdio.h>
 #include <stdlib.h>

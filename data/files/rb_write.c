@@ -3,7 +3,7 @@
  * and read back as the same double. Header: hb_head.c.
  */
 #include "data/files/hb.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * The first row decides the base: if it is row 0, rows and columns count from 0, otherwise from 1. Written
  * from 1, with every row, without the symmetry. Blocks of text are counted, then parsed by all threads. */
 #include "data/files/file.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Row lists (rows_read.c), written in parts of about 1 MB by all threads. */
 #include "data/files/file.h"
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
  */
 #include "solver/methods/method.h"
 
-enum { MOST = 50 };
+enum { MOST = KCL_MAX_RESTART };
 enum {
   TOGETHER = 29
 }; /* vectors beside w that fit into a stage: the last ones are read once for sums and dots */
@@ -158,5 +158,4 @@ const kcl_method kcl_method_gmres = {.name = "gmres",
                                      .summary = "GMRES(m), restarted, any square matrix",
                                      .source = "Saad & Schultz 1986",
                                      .restart = 20,
-                                     .most_restart = MOST,
                                      .record = gmres_record};

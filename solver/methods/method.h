@@ -10,11 +10,11 @@
 
 typedef struct kcl_method {
   const char *name, *summary, *source;
-  bool hermitian;            /* needs A = A^H (and positive definite, unless it says so) */
-  bool symmetric;            /* needs A = A^T, complex or real */
-  bool adjoint;              /* multiplies by A^H: kcl_AH(k) exists */
-  int restart, most_restart; /* iterations per cycle, and the largest allowed; 0: no cycles */
-  bool least_squares;        /* takes rectangular A; M stands for A^H A */
+  bool hermitian;      /* needs A = A^H (and positive definite, unless it says so) */
+  bool symmetric;      /* needs A = A^T, complex or real */
+  bool adjoint;        /* multiplies by A^H: kcl_AH(k) exists */
+  int restart;         /* iterations per cycle unless the caller sets them; 0: no cycles */
+  bool least_squares;  /* takes rectangular A; M stands for A^H A */
   bool recurs_precond; /* updates M^-1 v by recurrences: M is linear to the rounding of the type */
   void (*record)(kcl_program *k); /* START, then LOOP; failures stick to k */
 } kcl_method;

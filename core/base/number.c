@@ -5,7 +5,7 @@
  * integer part u by less than 2 + 2^-50: only for low = half - 2, half - 1 and half is the rounding
  * uncertain.
  */
-#include "data/files/number.h"
+#include "core/base/number.h"
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,0 +1,213 @@
+/* Options of a set-up by name and text: one table, from which programs list, describe and set them. Words are constant
+ * texts of this table and of the registries, so a kcl_options that was set owns nothing. */
+#include "core/base/context.h"
+#include "core/base/number.h"
+#include "solver/solver.h"
+#include <stddef.h>
+#include <string.h>
+
+/* The type of a field of kcl_options. */
+typedef enum option_field {
+  FIELD_NAME, /* a word, or a name of a registry; NULL is the first word */
+  FIELD_ENUM, /* the number of a word */
+  FIELD_BOOL,
+  FIELD_INT,
+  FIELD_INT64,
+  FIELD_DOUBLE
+} option_field;
+
+enum { OWN_WORDS = 4 };
+
+typedef struct option_row {
+  kcl_option option; /* without its kind, which follows from the field */
+  option_field field;
+  size_t offset;
+  const char *words[OWN_WORDS + 1];
+  kcl_registry registry; /* FIELD_NAME: these names follow the words */
+} option_row;
+
+static const option_row option_table[] = {
+    {.option = {.name = "solver",
+                .default_text = "auto",
+                .help = "method, or auto: those that fit, one after another"},
+     .field = FIELD_NAME,
+     .offset = offsetof(kcl_options, solver),
+     .words = {"auto"},
+     .registry = KCL_SOLVERS},
+    {.option = {.name = "precond", .default_text = "auto", .help = "preconditioner"},
+     .field = FIELD_NAME,
+     .offset = offsetof(kcl_options, precond),
+     .words = {"auto"},
+     .registry = KCL_PRECONDS},
+    {.option = {.name = "format",
+                .default_text = "auto",
+                .help = "storage format, or auto, measure, model"},
+     .field = FIELD_NAME,
+     .offset = offsetof(kcl_options, format),
+     .words = {"auto", "measure", "model"},
+     .registry = KCL_FORMATS},
+    {.option = {.name = "precision",
+                .default_text = "d",
+                .help = "float, double, complex float, complex double"},
+     .field = FIELD_ENUM,
+     .offset = offsetof(kcl_options, precision),
+     .words = {"s", "d", "c", "z"}},
+    {.option = {.name = "symmetry",
+                .default_text = "rounding",
+                .help = "A = A^H up to rounding, exact, or assume: without looking"},
+     .field = FIELD_ENUM,
+     .offset = offsetof(kcl_options, symmetry),
+     .words = {"rounding", "exact", "assume"}},
+    {.option = {.name = "scale",
+                .default_text = "auto",
+                .help = "rows and columns by powers of two: auto, where rows differ much, or none"},
+     .field = FIELD_ENUM,
+     .offset = offsetof(kcl_options, scale),
+     .words = {"auto", "none"}},
+    {.option = {.name = "no-direct",
+                .default_text = "no",
+                .help = "solver auto: no direct solution where no method converges"},
+     .field = FIELD_BOOL,
+     .offset = offsetof(kcl_options, no_direct),
+     .words = {"no", "yes"}},
+    {.option = {.name = "mixed",
+                .default_text = "no",
+                .help = "mixed precision: iterate in float, correct in double (precision d or z)"},
+     .field = FIELD_BOOL,
+     .offset = offsetof(kcl_options, mixed),
+     .words = {"no", "yes"}},
+    {.option = {.name = "tol",
+                .default_text = "1e-8; 1e-5 for s and c",
+                .help = "relative residual to reach",
+                .min = 0,
+                .max = 1e300},
+     .field = FIELD_DOUBLE,
+     .offset = offsetof(kcl_options, tol)},
+    {.option = {.name = "atol",
+                .default_text = "0",
+                .help = "or absolute residual norm to reach",
+                .min = 0,
+                .max = 1e300},
+     .field = FIELD_DOUBLE,
+     .offset = offsetof(kcl_options, atol)},
+    {.option = {.name = "max-iter",
+                .default_text = "10 per row, 10,000 to 100,000",
+                .help = "iteration limit",
+                .min = 1,
+                .max = 1e15},
+     .field = FIELD_INT64,
+     .offset = offsetof(kcl_options, max_iter)},
+    {.option = {.name = "restart",
+                .default_text = "20",
+                .help = "cycle length of gmres, 1 to 50; ignored by other methods",
+                .min = 1,
+                .max = KCL_MAX_RESTART},
+     .field = FIELD_INT,
+     .offset = offsetof(kcl_options, restart)},
+    {.option = {.name = "nrhs",
+                .default_text = "1",
+                .help = "right-hand sides at once, 1 to 8",
+                .min = 1,
+                .max = KCL_MAX_NRHS},
+     .field = FIELD_INT,
+     .offset = offsetof(kcl_options, nrhs)},
+};
+enum { OPTIONS = sizeof option_table / sizeof *option_table };
+
+int kcl_option_count(void) { return OPTIONS; }
+
+kcl_option kcl_option_at(int i) {
+  static const kcl_option_kind kinds[] = {
+      [FIELD_NAME] = KCL_OPTION_WORD,   [FIELD_ENUM] = KCL_OPTION_WORD,
+      [FIELD_BOOL] = KCL_OPTION_FLAG,   [FIELD_INT] = KCL_OPTION_WHOLE,
+      [FIELD_INT64] = KCL_OPTION_WHOLE, [FIELD_DOUBLE] = KCL_OPTION_REAL};
+  if (i < 0 || i >= OPTIONS) return (kcl_option){0};
+  kcl_option o = option_table[i].option;
+  o.kind = kinds[option_table[i].field];
+  return o;
+}
+
+const char *kcl_option_word(int i, int k) {
+  if (i < 0 || i >= OPTIONS || k < 0) return NULL;
+  const option_row *r = &option_table[i];
+  int own = 0;
+  while (own < k && r->words[own]) own++;
+  if (r->words[own] || r->field != FIELD_NAME) return r->words[own];
+  return kcl_list(r->registry, k - own).name;
+}
+
+static const char *option_name(int i) { return option_table[i].option.name; }
+
+/* ---------------------------------------------------------------- values */
+
+static int refuse_option_word(kcl *ctx, int i, const char *value) {
+  enum { MOST = 128 };
+  const char *words[MOST];
+  int count = 0;
+  while (count < MOST - 1 && (words[count] = kcl_option_word(i, count))) count++;
+  words[count++] = "default";
+  return kcl_refuse_name(ctx, option_name(i), value, words, count);
+}
+
+static int set_word(kcl *ctx, int i, const char *value, void *field) {
+  const char *word;
+  int k = 0;
+  while ((word = kcl_option_word(i, k)) && strcmp(word, value)) k++;
+  if (!word) return refuse_option_word(ctx, i, value);
+  switch (option_table[i].field) {
+  case FIELD_NAME: *(const char **)field = word; break;
+  case FIELD_BOOL: *(bool *)field = k; break;
+  default: *(int *)field = k;
+  }
+  return KCL_OK;
+}
+
+/* A decimal number that is the whole text: false for others. */
+static bool read_decimal(const char *text, double *v) {
+  char room[64 + 16] = ""; /* kcl_parse_number reads 16 bytes beyond */
+  const size_t length = strlen(text);
+  if (length >= 64) return false;
+  memcpy(room, text, length);
+  kcl_number_init();
+  const char *end = kcl_parse_number(room, v);
+  return end && end == room + length;
+}
+
+static int set_number(kcl *ctx, const option_row *r, const char *value, void *field) {
+  const kcl_option *o = &r->option;
+  const bool whole = r->field != FIELD_DOUBLE;
+  double v;
+  if (!read_decimal(value, &v) || !(v >= o->min && v <= o->max) || (whole && v != floor(v)))
+    return kcl_fail(ctx, KCL_USAGE,
+                    "%s is '%s', it must be a %snumber from %.15g to %.15g, or default", o->name,
+                    value, whole ? "whole " : "", o->min, o->max);
+  switch (r->field) {
+  case FIELD_INT: *(int *)field = (int)v; break;
+  case FIELD_INT64: *(int64_t *)field = (int64_t)v; break;
+  default: *(double *)field = v;
+  }
+  return KCL_OK;
+}
+
+static void set_default(const option_row *r, kcl_options *o) {
+  static const size_t sizes[] = {[FIELD_NAME] = sizeof(char *),   [FIELD_ENUM] = sizeof(int),
+                                 [FIELD_BOOL] = sizeof(bool),     [FIELD_INT] = sizeof(int),
+                                 [FIELD_INT64] = sizeof(int64_t), [FIELD_DOUBLE] = sizeof(double)};
+  memcpy((char *)o + r->offset, (const char *)&kcl_defaults + r->offset, sizes[r->field]);
+}
+
+int kcl_options_set(kcl *ctx, kcl_options *o, const char *name, const char *value) {
+  int rc, i;
+  if ((rc = kcl_need(ctx, "o", o)) || (rc = kcl_need(ctx, "name", name))) return rc;
+  if ((rc = kcl_need(ctx, "value", value))) return rc;
+  if ((rc = kcl_find_name(ctx, "option", name, OPTIONS, option_name, &i))) return rc;
+  const option_row *r = &option_table[i];
+  kcl_options changed = kcl_options_of(o);
+  void *field = (char *)&changed + r->offset;
+  if (!strcmp(value, "default"))
+    set_default(r, &changed);
+  else
+    rc = kcl_option_word(i, 0) ? set_word(ctx, i, value, field) : set_number(ctx, r, value, field);
+  if (!rc) *o = changed;
+  return rc;
+}

@@ -1,0 +1,103 @@
+/* Options of a set-up from a text, a file and an environment variable, in one form:
+ *
+ *   solver=cg tol = 1e-10 mixed    # terms between blanks or line ends; a comment
+ *
+ * kcl_options_set (solver/options.c) takes each term; here its place is added to the message. */
+#include "core/base/context.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A text with options, and where it is from. */
+typedef struct options_text {
+  const char *origin; /* for messages: a file, a variable */
+  const char *text;
+  kcl_status status; /* of a fault in it */
+} options_text;
+
+/* Puts the place before the message of the context. */
+static int refuse_term(kcl *ctx, const options_text *t, const char *term) {
+  char message[sizeof ctx->error];
+  const char *begin = t->text;
+  int line = 1;
+  for (const char *s = begin; s < term; s++)
+    if (*s == '\n') line++, begin = s + 1;
+  snprintf(message, sizeof message, "%s", kcl_error(ctx));
+  return kcl_fail(ctx, t->status, "%s:%d:%d: %s", t->origin, line, (int)(term - begin) + 1,
+                  message);
+}
+
+static bool is_flag(const char *name) {
+  for (int i = 0; i < kcl_option_count(); i++)
+    if (kcl_option_at(i).kind == KCL_OPTION_FLAG && !strcmp(kcl_option_at(i).name, name))
+      return true;
+  return false;
+}
+
+/* The text before one of `ends`, and where that is. What is cut off at the capacity is longer than any name or number. */
+static const char *take_word(const char *s, const char *ends, char *word, size_t capacity) {
+  const size_t length = strcspn(s, ends);
+  snprintf(word, capacity, "%.*s", (int)(length < capacity ? length : capacity - 1), s);
+  return s + length;
+}
+
+/* Sets the option of one term, name = value, of a flag its name alone; *s moves to its end. */
+static int set_term(kcl *ctx, kcl_options *o, const char **s) {
+  static const char blanks[] = " \t\r";
+  char name[96], value[96];
+  *s = take_word(*s, " \t\r\n#=", name, sizeof name);
+  const char *equals = *s + strspn(*s, blanks);
+  if (*equals != '=') return kcl_options_set(ctx, o, name, is_flag(name) ? "yes" : "");
+  *s = take_word(equals + 1 + strspn(equals + 1, blanks), " \t\r\n#", value, sizeof value);
+  return kcl_options_set(ctx, o, name, value);
+}
+
+static int set_terms(kcl *ctx, kcl_options *o, const options_text *t) {
+  kcl_options changed = *o;
+  for (const char *s = t->text; *(s += strspn(s, " \t\r\n"));) {
+    const char *term = s;
+    if (*s == '#')
+      s += strcspn(s, "\n");
+    else if (set_term(ctx, &changed, &s))
+      return refuse_term(ctx, t, term);
+  }
+  *o = changed;
+  return KCL_OK;
+}
+
+int kcl_options_parse(kcl *ctx, kcl_options *o, const char *text) {
+  int rc;
+  if ((rc = kcl_need(ctx, "o", o)) || (rc = kcl_need(ctx, "text", text))) return rc;
+  return set_terms(ctx, o, &(options_text){"options", text, KCL_USAGE});
+}
+
+int kcl_options_read_variable(kcl *ctx, kcl_options *o, const char *variable) {
+  const char *name = variable ? variable : "KRYLOCL_SOLVE", *text = getenv(name);
+  int rc = kcl_need(ctx, "o", o);
+  return rc || !text ? rc : set_terms(ctx, o, &(options_text){name, text, KCL_USAGE});
+}
+
+/* Reads a file up to its end into *text, which the caller frees. */
+static int read_whole_text(kcl *ctx, const char *path, FILE *f, char **text) {
+  size_t capacity = 0;
+  const ssize_t length = getdelim(text, &capacity, 0, f); /* up to a zero byte, which no text has */
+  if (!feof(f) && length >= 0)
+    return kcl_fail(ctx, KCL_INPUT, "%s: not a text file: it has a zero byte", path);
+  if (!feof(f)) return kcl_fail(ctx, KCL_INPUT, "%s: cannot read: %s", path, strerror(errno));
+  if (length < 0 && *text) **text = 0;
+  return KCL_OK;
+}
+
+int kcl_options_read(kcl *ctx, kcl_options *o, const char *path) {
+  int rc;
+  char *text = NULL;
+  if ((rc = kcl_need(ctx, "o", o)) || (rc = kcl_need(ctx, "path", path))) return rc;
+  FILE *f = fopen(path, "r");
+  if (!f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
+  rc = read_whole_text(ctx, path, f, &text);
+  fclose(f);
+  if (!rc) rc = set_terms(ctx, o, &(options_text){path, text ? text : "", KCL_INPUT});
+  free(text);
+  return rc;
+}

@@ -1,0 +1,252 @@
+/* Options by name and text: every option of the table takes its own words, names and range, and nothing else; texts, files
+ * and the environment; faults have their place. docs/options.md has the table. */
+#include "krylocl.h"
+#include "tests/check.h"
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static kcl *ctx;
+
+/* ---------------------------------------------------------------- the table */
+
+static void check_words(int i) {
+  const kcl_option e = kcl_option_at(i);
+  kcl_options o = kcl_defaults;
+  const char *word;
+  int k = 0;
+  for (; (word = kcl_option_word(i, k)); k++)
+    CHECKF(!kcl_options_set(ctx, &o, e.name, word), "%s: %s", e.name, kcl_error(ctx));
+  CHECKF(k >= 2 && !kcl_option_word(i, k + 1), "%s has %d words", e.name, k);
+}
+
+static int set_real(kcl_options *o, const char *name, double v) {
+  char text[32];
+  snprintf(text, sizeof text, "%.17g", v);
+  return kcl_options_set(ctx, o, name, text);
+}
+
+/* The ends of the range are taken, numbers beyond them are not; the help has the range of small numbers. */
+static void check_range(int i) {
+  const kcl_option e = kcl_option_at(i);
+  kcl_options o = kcl_defaults;
+  char range[32];
+  CHECKF(!set_real(&o, e.name, e.min) && !set_real(&o, e.name, e.max), "%s", kcl_error(ctx));
+  CHECKF(set_real(&o, e.name, e.min - 1) == KCL_USAGE, "%s takes %g", e.name, e.min - 1);
+  CHECKF(set_real(&o, e.name, e.max * 1.5) == KCL_USAGE, "%s takes %g", e.name, e.max * 1.5);
+  CHECKF(set_real(&o, e.name, 1.5) == (e.kind == KCL_OPTION_WHOLE ? KCL_USAGE : KCL_OK),
+         "%s and 1.5", e.name);
+  snprintf(range, sizeof range, "%g to %g", e.min, e.max);
+  CHECKF(e.max > 1000 || strstr(e.help, range), "%s: the help lacks %s: %s", e.name, range, e.help);
+  CHECKF(!kcl_option_word(i, 0), "%s is a number with words", e.name);
+}
+
+static void test_list(void) {
+  for (int i = 0; i < kcl_option_count(); i++) {
+    const bool number =
+        kcl_option_at(i).kind == KCL_OPTION_WHOLE || kcl_option_at(i).kind == KCL_OPTION_REAL;
+    (number ? check_range : check_words)(i);
+  }
+  CHECK(!kcl_option_at(-1).name && !kcl_option_at(kcl_option_count()).name);
+  CHECK(!kcl_option_word(-1, 0) && !kcl_option_word(kcl_option_count(), 0) &&
+        !kcl_option_word(0, -1));
+}
+
+/* A set-up agrees with the table about the restart, whichever the method. */
+static void test_restart(void) {
+  const int64_t row_ptr[] = {0, 1, 2};
+  const int32_t col[] = {0, 1};
+  double val[] = {1, 2};
+  kcl_csr A = {
+      .rows = 2, .cols = 2, .nnz = 2, .row_ptr = (int64_t *)row_ptr, .col = (int32_t *)col};
+  A.val = val, A.type = KCL_D;
+  for (int i = 0; i < 4; i++) {
+    kcl_options o = kcl_defaults;
+    kcl_solver *s = NULL;
+    o.solver = i % 2 ? "cg" : "gmres", o.restart = KCL_MAX_RESTART + i / 2;
+    CHECKF(kcl_setup(ctx, &A, &o, &s) == (i / 2 ? KCL_USAGE : KCL_OK), "%s, restart %d: %s",
+           o.solver, o.restart, kcl_error(ctx));
+    kcl_solver_free(&s);
+  }
+}
+
+/* docs/options.md has a row for every option, as the table says. */
+static void test_page(void) {
+  static char page[1 << 16];
+  FILE *f = fopen("docs/options.md", "r");
+  if (f) fread(page, 1, sizeof page - 1, f), fclose(f);
+  if (!CHECKF(*page, "docs/options.md is there: run from the source folder")) return;
+  for (int i = 0; i < kcl_option_count(); i++) {
+    const kcl_option e = kcl_option_at(i);
+    char row[300];
+    snprintf(row, sizeof row, "\n| `%s` | %s | %s |\n", e.name, e.default_text, e.help);
+    CHECKF(strstr(page, row), "docs/options.md lacks the row %s", row);
+  }
+}
+
+/* ---------------------------------------------------------------- texts */
+
+static bool same_options(const kcl_options *a, const kcl_options *b) {
+  return !strcmp(a->solver, b->solver) && !strcmp(a->precond, b->precond) &&
+         !strcmp(a->format, b->format) && a->precision == b->precision && a->tol == b->tol &&
+         a->atol == b->atol && a->max_iter == b->max_iter && a->symmetry == b->symmetry &&
+         a->scale == b->scale && a->no_direct == b->no_direct && a->restart == b->restart &&
+         a->nrhs == b->nrhs && a->mixed == b->mixed;
+}
+
+static const char all_set[] =
+    "solver=cg  precond=jacobi\tformat=ell # solver=gmres\r\n"
+    "tol = 1e-10 atol= 0.5 max-iter =1e3\n"
+    "precision=c symmetry=exact scale=none restart=30#nrhs=2\nnrhs=4 mixed no-direct=yes";
+
+static void check_all_set(const kcl_options *o) {
+  const kcl_options expected = {.solver = "cg",
+                                .precond = "jacobi",
+                                .format = "ell",
+                                .precision = KCL_C,
+                                .tol = 1e-10,
+                                .atol = 0.5,
+                                .max_iter = 1000,
+                                .symmetry = KCL_SYMMETRY_EXACT,
+                                .scale = KCL_SCALE_NONE,
+                                .no_direct = true,
+                                .restart = 30,
+                                .nrhs = 4,
+                                .mixed = true};
+  CHECK(same_options(o, &expected));
+}
+
+static void test_text(void) {
+  kcl_options o = kcl_defaults, zero = {0};
+  char text[sizeof all_set];
+  memcpy(text, all_set, sizeof text);
+  CHECKF(!kcl_options_parse(ctx, &o, text), "%s", kcl_error(ctx));
+  memset(text, 'x', sizeof text - 1); /* nothing of the text is kept */
+  check_all_set(&o);
+  CHECK(!kcl_options_parse(ctx, &o, "mixed=no mixed mixed = no") && !o.mixed && o.no_direct);
+  CHECK(!kcl_options_parse(ctx, &o, " \n# all\n") && o.nrhs == 4);
+  CHECK(!kcl_options_parse(ctx, &zero, "nrhs=2") && zero.tol == kcl_defaults.tol &&
+        zero.precision == KCL_D && !strcmp(zero.solver, "auto"));
+}
+
+static void test_default(void) {
+  kcl_options o = kcl_defaults;
+  CHECK(!kcl_options_parse(ctx, &o, all_set) && !same_options(&o, &kcl_defaults));
+  for (int i = 0; i < kcl_option_count(); i++)
+    CHECK(!kcl_options_set(ctx, &o, kcl_option_at(i).name, "default"));
+  CHECK(same_options(&o, &kcl_defaults));
+}
+
+static void test_refusals(void) {
+  static const struct {
+    const char *text, *place, *word;
+  } bad[] = {
+      {"solvr=cg", "options:1:8: ", "did you mean solver?"},
+      {"solver=cgg", "options:1:8: ", "did you mean cg?"},
+      {"tol=1e-8x", "options:1:8: tol", "number from 0 to 1e+300"},
+      {"\n  tol=nan", "options:2:3: tol", "number"},
+      {"tol=-1", "tol", "from 0"},
+      {"tol=1e999", "tol", "1e+300"},
+      {"tol=0x1p-3", "tol", "number"},
+      {"tol=1,5", "tol", "number"},
+      {"max-iter=0", "max-iter", "whole number from 1"},
+      {"max-iter=1.5", "max-iter", "whole number"},
+      {"# a\n\n\tmax-iter=1e16", "options:3:2: max-iter", "1e+15"},
+      {"restart=51", "restart", "1 to 50"},
+      {"nrhs=9", "nrhs", "1 to 8"},
+      {"mixed=maybe", "mixed", "no, yes, default"},
+      {"scale=defualt", "scale", "did you mean default?"},
+      {"tol", "tol", "number"},
+      {"tol=", "tol", "number"},
+      {"tol=\n1e-3", "tol", "number"},
+      {"=3", "options:1:8: ", "there are: solver"},
+      {"precision=f", "precision", "s, d, c, z"},
+      {"tol=0000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+       "00000000000000000000000001",
+       "tol", "number"}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    kcl_options o = kcl_defaults;
+    char text[200];
+    snprintf(text, sizeof text, "nrhs=3 %s", bad[i].text);
+    CHECKF(kcl_options_parse(ctx, &o, text) == KCL_USAGE && strstr(kcl_error(ctx), bad[i].place) &&
+               strstr(kcl_error(ctx), bad[i].word),
+           "%s: %s", text, kcl_error(ctx));
+    CHECKF(same_options(&o, &kcl_defaults), "%s: a failure changed an option", text);
+    CHECK(kcl_options_parse(NULL, &o, text) == KCL_USAGE);
+  }
+}
+
+static void test_arguments(void) {
+  kcl_options o = kcl_defaults;
+  CHECK(kcl_options_parse(ctx, NULL, "") == KCL_USAGE);
+  CHECK(kcl_options_parse(ctx, &o, NULL) == KCL_USAGE);
+  CHECK(kcl_options_read(ctx, &o, NULL) == KCL_USAGE);
+  CHECK(kcl_options_read(ctx, NULL, "x") == KCL_USAGE);
+  CHECK(kcl_options_read_variable(ctx, NULL, NULL) == KCL_USAGE);
+  CHECK(kcl_options_set(ctx, &o, NULL, "cg") == KCL_USAGE);
+  CHECK(kcl_options_set(ctx, &o, "solver", NULL) == KCL_USAGE);
+  CHECK(!kcl_options_parse(NULL, &o, "solver=cg"));
+}
+
+/* ---------------------------------------------------------------- files, the environment, locales */
+
+static int read_file(kcl_options *o, const char *path, const void *bytes, size_t size) {
+  FILE *f = fopen(path, "wb");
+  if (!f || fwrite(bytes, 1, size, f) != size || fclose(f)) exit(1);
+  return kcl_options_read(ctx, o, path);
+}
+
+static void test_file(void) {
+  char folder[] = "/tmp/krylocl-options-XXXXXX", path[64], place[100];
+  static const char bad[] = "# mine\nsolver = cg\n restart = 60 # more\n";
+  kcl_options o = kcl_defaults;
+  if (!CHECK(mkdtemp(folder) != NULL)) return;
+  snprintf(path, sizeof path, "%s/solve.options", folder);
+  CHECK(kcl_options_read(ctx, &o, path) == KCL_INPUT && strstr(kcl_error(ctx), "cannot open"));
+  CHECK(kcl_options_read(ctx, &o, folder) == KCL_INPUT && strstr(kcl_error(ctx), folder));
+  CHECK(!read_file(&o, path, "", 0) && same_options(&o, &kcl_defaults));
+  CHECK(read_file(&o, path, "mixed\0", 6) == KCL_INPUT && !o.mixed);
+  CHECK(read_file(&o, path, bad, sizeof bad - 1) == KCL_INPUT && same_options(&o, &kcl_defaults));
+  snprintf(place, sizeof place, "%s:3:2: restart is '60'", path);
+  CHECKF(strstr(kcl_error(ctx), place), "%s", kcl_error(ctx));
+  CHECKF(!read_file(&o, path, all_set, sizeof all_set - 1), "%s", kcl_error(ctx));
+  check_all_set(&o);
+  remove(path), rmdir(folder);
+}
+
+static void test_variable(void) {
+  kcl_options o = kcl_defaults;
+  unsetenv("KRYLOCL_SOLVE");
+  CHECK(!kcl_options_read_variable(ctx, &o, NULL) && same_options(&o, &kcl_defaults));
+  setenv("KRYLOCL_SOLVE", "precond=sa tol=1e-4", 1), setenv("MY_SOLVE", all_set, 1);
+  CHECK(!kcl_options_parse(ctx, &o, "nrhs=2") && o.tol == kcl_defaults.tol); /* not asked for */
+  CHECK(!kcl_options_read_variable(ctx, &o, NULL) && o.tol == 1e-4 && !strcmp(o.precond, "sa"));
+  CHECK(!kcl_options_read_variable(ctx, &o, "MY_SOLVE"));
+  check_all_set(&o);
+  setenv("KRYLOCL_SOLVE", "nrhs=1 tolerance=3", 1);
+  CHECK(kcl_options_read_variable(ctx, &o, NULL) == KCL_USAGE && o.nrhs == 4);
+  CHECKF(strstr(kcl_error(ctx), "KRYLOCL_SOLVE:1:8: ") && strstr(kcl_error(ctx), "mean tol?"), "%s",
+         kcl_error(ctx));
+}
+
+/* A program with a user interface may have set a locale in which strtod reads 0,5. */
+static void test_locale(void) {
+  static const char *const with_comma[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "it_IT.UTF-8"};
+  kcl_options o = kcl_defaults;
+  size_t i = 0;
+  while (i < 4 && !setlocale(LC_NUMERIC, with_comma[i])) i++;
+  if (i == 4) skip("no locale with a decimal comma");
+  CHECK(!kcl_options_parse(ctx, &o, "tol=0.5") && o.tol == 0.5);
+  CHECK(kcl_options_parse(ctx, &o, "tol=0,5") == KCL_USAGE);
+  setlocale(LC_NUMERIC, "C");
+}
+
+int main(void) {
+  if (!CHECK(!kcl_create(&ctx))) return check_report();
+  test_list(), test_restart(), test_page();
+  test_text(), test_default(), test_refusals(), test_arguments();
+  test_file(), test_variable(), test_locale();
+  kcl_destroy(&ctx);
+  return check_report();
+}
