@@ -54,6 +54,8 @@ int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
                              .options = s->system.options,
                              .stats = s->system.stats,
                              .structure_known = true,
+                             .repeats_known =
+                                 !s->selection.engine->operators[0]->format->counts_repeats,
                              .seconds_check = kcl_now() - start};
   rc = kcl_setup_system(&system, sums, s, &fresh);
   if (!rc) replace_solver(s, &fresh);

@@ -63,22 +63,35 @@ static void begin_ahead(const kcl_system *s) {
   if (p->ahead) p->ahead(s->ctx, s->A, s->options.precision);
 }
 
-static int count_statistics(kcl_system *s) {
+/* Parts that a set-up of new values in an earlier pattern may keep; none in a set-up from scratch. */
+typedef struct predecessor {
+  const kcl_selection *selection;
+  const kcl_preconds *preconds;      /* of the same unknowns */
+  const kcl_distinct_rows *repeated; /* of its A */
+} predecessor;
+
+/* Do rows that were equal have equal values again? Then much less is to be counted. */
+static int renew_distinct_rows(kcl_system *s, const kcl_distinct_rows *before) {
+  bool same;
+  if (!before || !before->A) return KCL_OK;
+  int rc = kcl_distinct_rows_renew(s->ctx, s->distinct, before, &same);
+  if (!rc && !same) s->repeats_known = false;
+  return rc;
+}
+
+static int count_statistics(kcl_system *s, const predecessor *before) {
   const double start = kcl_now();
   int rc = KCL_OK;
   if (!s->known && !s->structure_known) rc = kcl_csr_structure(s->ctx, s->A, &s->stats);
+  if (!rc && !s->known) rc = renew_distinct_rows(s, before->repeated);
   if (!rc && !s->known) rc = kcl_csr_values(s->ctx, s->A, s->distinct, &s->stats);
+  if (!rc && !s->known && !s->repeats_known)
+    rc = kcl_compression(s->ctx, s->A, s->distinct, &s->stats);
   if (!rc) rc = kcl_check_entries(s);
   if (!rc) kcl_apply_symmetry(s);
   s->seconds_stats = kcl_now() - start;
   return rc;
 }
-
-/* Parts that a set-up of new values in an earlier pattern may keep; none in a set-up from scratch. */
-typedef struct predecessor {
-  const kcl_selection *selection;
-  const kcl_preconds *preconds; /* of the same unknowns */
-} predecessor;
 
 /* The preconditioner of the way, from that of the earlier values; the engines then find it among the system's. One that does not
  * exist is left to build_engine. */
@@ -87,6 +100,12 @@ static int refresh_preconditioner(const kcl_selection *c, const kcl_preconds *be
   int rc = kcl_system_refresh_preconditioner(c->system, before, c->way.precond, c->way.method, &M);
   kcl_preconditioner_free(&M);
   return rc == KCL_USAGE && c->system->undecided.precond ? KCL_OK : rc;
+}
+
+/* What a choice of format needs, where that of earlier values cannot stay. */
+static int complete_repeats(kcl_system *s) {
+  s->repeats_known = false;
+  return kcl_compression(s->ctx, s->scaling.row ? s->converted : s->A, s->distinct, &s->stats);
 }
 
 /* From a system and its options to an engine: checks, statistics, method, format, engine, trials. */
@@ -99,7 +118,7 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   begin_ahead(s);
   if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
     return rc;
-  if ((rc = count_statistics(s))) return rc;
+  if ((rc = count_statistics(s, before))) return rc;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
   if ((rc = kcl_choose_plan(c))) return rc;
@@ -107,6 +126,8 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   const double start = kcl_now();
   if ((rc = kcl_system_convert(s))) return rc;
   s->seconds_convert += kcl_now() - start;
+  if (s->repeats_known && !kcl_choice_stays(c, before->selection) && (rc = complete_repeats(s)))
+    return rc;
   if ((rc = kcl_choose_way(c, before->selection))) return rc;
   if (before->preconds && !s->scaling.row && (rc = refresh_preconditioner(c, before->preconds)))
     return rc;
@@ -119,11 +140,13 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
 }
 
 static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *before) {
-  kcl_distinct_rows distinct = {.A = s->A};
-  s->distinct = &distinct;
-  const int rc = prepare_steps(s, c, before);
+  bool few = false;
+  s->repeated.A = s->A;
+  s->distinct = &s->repeated;
+  int rc = prepare_steps(s, c, before);
   s->distinct = NULL;
-  kcl_distinct_rows_free(&distinct);
+  if (!rc) rc = kcl_distinct_rows_list_runs(s->ctx, &s->repeated, &few);
+  if (rc || !few) kcl_distinct_rows_free(&s->repeated);
   return rc;
 }
 
@@ -166,7 +189,8 @@ static int copy_given(kcl_solver *s) {
 static predecessor predecessor_of(const kcl_solver *before) {
   return (predecessor){.selection = before ? &before->selection : NULL,
                        .preconds =
-                           before && !before->system.scaling.row ? before->system.preconds : NULL};
+                           before && !before->system.scaling.row ? before->system.preconds : NULL,
+                       .repeated = before ? &before->system.repeated : NULL};
 }
 
 int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *before,
@@ -201,6 +225,7 @@ void kcl_solver_free(kcl_solver **s) {
   kcl_engine_free(&(*s)->selection.engine);
   kcl_preconds_free(&(*s)->system.preconds);
   kcl_system_forget_converted(&(*s)->system);
+  kcl_distinct_rows_free(&(*s)->system.repeated);
   kcl_scaling_free(&(*s)->system.scaling);
   free((*s)->system.zero_col);
   forget_shared(&(*s)->system);

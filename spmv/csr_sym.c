@@ -80,11 +80,12 @@ static void csr_sym_choose_lanes(kcl_matrix *m) {
 }
 
 static int csr_sym_build(kcl_matrix *m, const kcl_csr *A) {
-  const kcl_mirror mirror = kcl_mirrored(A);
+  kcl_mirror mirror;
   half h;
   int32_t *next = NULL; /* [rows] */
   int64_t row_max = 0, lower;
   int rc;
+  KCL_TRY(kcl_mirrored(m->ctx, A, &mirror));
   for (int64_t i = 0; i < A->rows; i++)
     if (kcl_row_length(A, i) > row_max) row_max = kcl_row_length(A, i);
   kcl_stats s = {.rows = A->rows,

@@ -169,6 +169,7 @@ const kcl_format KCL_TYPED(kcl_format_pair) = {
     .kernel = "spmv_pair",
     .multi_rhs = true,
     .size = pair_size,
+    .counts_repeats = true,
     .refuses = pair_refuses,
     .slowdown = pair_slowdown,
     .outline = pair_outline,

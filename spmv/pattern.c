@@ -188,6 +188,7 @@ const kcl_format KCL_TYPED(kcl_format_pattern) = {
     .kernel = "spmv_pattern",
     .multi_rhs = true,
     .size = pattern_size,
+    .counts_repeats = true,
     .refuses = pattern_refuses,
     .slowdown = pattern_slowdown,
     .outline = pattern_outline,

@@ -6,6 +6,7 @@
 enum {
   SUM_CHUNK = KCL_SUM64_CHUNK,
   LANES = 8,
+  AHEAD = 1 << 11,
   SUM_GROUP = 1 << 6
 }; /* bytes; words; chunks whose sums are combined at once */
 
@@ -32,8 +33,10 @@ static inline uint64_t sum_word(uint64_t s, uint64_t w) {
 static uint64_t chunk(const unsigned char *p, size_t n) {
   uint64_t s[LANES] = {1, 2, 3, 4, 5, 6, 7, 8}, h = n;
   size_t k = 0;
-  for (; k + 8 * LANES <= n; k += 8 * LANES)
+  for (; k + 8 * LANES <= n; k += 8 * LANES) {
+    __builtin_prefetch(p + k + AHEAD);
     for (int l = 0; l < LANES; l++) s[l] = sum_word(s[l], word_at(p + k + 8 * l));
+  }
   unsigned char tail[8 * LANES] = {0};
   if (k < n) memcpy(tail, p + k, n - k);
   for (int l = 0; k < n && l < LANES; l++) s[l] = sum_word(s[l], word_at(tail + 8 * l));

@@ -1,4 +1,5 @@
-/* The sizes of compressed formats: distinct rows, pairs and values, values that float represents, the span of slices. */
+/* The sizes of compressed formats: distinct rows, pairs and values, values that float represents; the span of
+ * slices. */
 #include "core/base/context.h"
 #include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
@@ -82,7 +83,6 @@ int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl
   s->pattern_entries = kcl_repeats_fit(&rows) ? kcl_repeats_entries(&rows) : 0;
   s->distinct_pairs = pairs.count, s->distinct_values = values.count;
   s->values_fit_float = all_single(A, &values);
-  s->slice_span = kcl_slice_span(A);
 done:
   kcl_repeats_free(&rows);
   kcl_repeats_free(&pairs);

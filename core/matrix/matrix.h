@@ -115,6 +115,7 @@ struct kcl_format {
   /* The bytes of the arrays that build makes, without the image. */
   kcl_size (*size)(const kcl_stats *s, kcl_type type);
   bool size_is_bound; /* size may predict more than build makes */
+  bool counts_repeats; /* size, refuses or slowdown depend on the fields of kcl_compression */
   /* NULL (function or result), or why no such matrix can be stored: a number and its limit, in
    * kcl_refusal_text. */
   const char *(*refuses)(const kcl_stats *s, kcl_type type);

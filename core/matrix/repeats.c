@@ -286,7 +286,73 @@ bool kcl_distinct_rows_found(const kcl_distinct_rows *d, const kcl_csr *A) {
 
 void kcl_distinct_rows_free(kcl_distinct_rows *d) {
   kcl_repeats_free(&d->found);
-  d->A = NULL;
+  free(d->run);
+  *d = (kcl_distinct_rows){0};
+}
+
+int kcl_distinct_rows_list_runs(kcl *ctx, kcl_distinct_rows *d, bool *few) {
+  enum { RUN_ROWS = 8 }; /* rows of a run, on average, that make it worth listing */
+  const kcl_repeats *r = &d->found;
+  *few = d->run;
+  if (*few || !r->A || !kcl_repeats_fit(r) || RUN_ROWS * r->runs > r->A->rows) return KCL_OK;
+  int rc = kcl_alloc_unset(ctx, r->runs + 1, sizeof *d->run, "runs of rows", (void **)&d->run);
+  if (rc) return rc;
+  int64_t n = 0;
+  for (int64_t i = 0; i < r->A->rows; i++)
+    if (i == 0 || r->code[i] != r->code[i - 1]) d->run[n++] = i;
+  d->run[n] = r->A->rows;
+  *few = true;
+  return KCL_OK;
+}
+
+typedef struct renewing {
+  const kcl_csr *A;
+  const kcl_distinct_rows *before;
+  atomic_bool differs;
+} renewing;
+
+/* The first row of a run equals the first row with its code, and the others the row before them. */
+static void compare_in_runs(void *arg, int64_t first, int64_t end) {
+  renewing *q = arg;
+  const kcl_csr *A = q->A;
+  const kcl_repeats *r = &q->before->found;
+  const int64_t *run = q->before->run;
+  const size_t size = kcl_type_size(A->type);
+  for (int64_t n = first; n < end && !q->differs; n++) {
+    const char *val = (const char *)A->val + (size_t)A->row_ptr[run[n]] * size,
+               *model = (const char *)A->val + (size_t)A->row_ptr[r->row[r->code[run[n]]]] * size;
+    const size_t row = (size_t)kcl_row_length(A, run[n]) * size;
+    if (memcmp(val, model, row) || memcmp(val + row, val, (size_t)(run[n + 1] - run[n] - 1) * row))
+      q->differs = true;
+  }
+}
+
+static int copy_found(kcl *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before) {
+  const kcl_repeats *from = &before->found;
+  kcl_repeats *to = &d->found;
+  const int64_t rows = d->A->rows;
+  int rc;
+  *to = (kcl_repeats){
+      .A = d->A, .kind = KCL_ROWS, .count = from->count, .runs = from->runs, .capacity = from->count};
+  KCL_TRY(kcl_alloc_unset(ctx, to->count, sizeof *to->row, "distinct rows", (void **)&to->row));
+  KCL_TRY(kcl_alloc_unset(ctx, to->count, sizeof *to->entry, "distinct rows", (void **)&to->entry));
+  KCL_TRY(kcl_alloc_unset(ctx, rows, sizeof *to->code, "row codes", (void **)&to->code));
+  KCL_TRY(kcl_alloc_unset(ctx, to->runs + 1, sizeof *d->run, "runs of rows", (void **)&d->run));
+  memcpy(to->row, from->row, (size_t)to->count * sizeof *to->row);
+  memcpy(to->entry, from->entry, (size_t)to->count * sizeof *to->entry);
+  memcpy(to->code, from->code, (size_t)rows * sizeof *to->code);
+  memcpy(d->run, before->run, (size_t)(to->runs + 1) * sizeof *d->run);
+done:
+  return rc;
+}
+
+int kcl_distinct_rows_renew(kcl *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before,
+                            bool *same) {
+  renewing q = {.A = d->A, .before = before};
+  const int64_t runs = before->found.runs;
+  kcl_for(runs, KCL_FEW_ROWS * runs / (d->A->rows + 1) + 1, compare_in_runs, &q);
+  *same = !q.differs;
+  return *same ? copy_found(ctx, d, before) : KCL_OK;
 }
 
 int kcl_repeats_find_rows(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, bool codes,

@@ -28,9 +28,16 @@ typedef struct kcl_repeats {
 typedef struct kcl_distinct_rows {
   const kcl_csr *A;
   kcl_repeats found; /* A NULL: nobody has asked for them yet */
+  int64_t *run;      /* [found.runs + 1] the first row of each run, and A's rows; NULL: not listed */
 } kcl_distinct_rows;
 bool kcl_distinct_rows_found(const kcl_distinct_rows *d, const kcl_csr *A); /* d NULL: no */
 void kcl_distinct_rows_free(kcl_distinct_rows *d);
+/* Lists the runs where they are few. False: they are many, or nobody has asked for the distinct rows. */
+int kcl_distinct_rows_list_runs(kcl *ctx, kcl_distinct_rows *d, bool *few);
+/* d's A has new values in the pattern of before's, whose runs are listed. Where rows with one code are still equal, codes and
+ * runs are known: *same. Rows with two codes may be equal then. */
+int kcl_distinct_rows_renew(kcl *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before,
+                            bool *same);
 
 /* The distinct rows of A: found now, or those of `distinct` where it has A's; NULL: now. codes: fill code. */
 int kcl_repeats_find_rows(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, bool codes,
@@ -54,6 +61,6 @@ bool kcl_all_single(const kcl_csr *A); /* every value is exactly representable a
 int32_t kcl_slice_least(const kcl_csr *A, int64_t slice); /* the least column in it */
 int64_t kcl_slice_span(const kcl_csr *A); /* largest difference of columns within a slice */
 /* The fields of kcl_stats that compressed formats are sized by: row_patterns, pattern_entries,
- * pattern_runs, distinct_pairs, distinct_values, values_fit_float, slice_span. */
+ * pattern_runs, distinct_pairs, distinct_values, values_fit_float. */
 int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *s);
 #endif

@@ -86,22 +86,20 @@ static void count_diagonals(stats_counting *c, kcl_stats *s) {
   s->diagonal_entries = c->diagonal_entries;
 }
 
-static bool positive_real(const kcl_csr *A, int64_t k) {
-  switch (A->type) {
-  case KCL_S: return ((const float *)A->val)[k] > 0;
-  case KCL_D: return ((const double *)A->val)[k] > 0;
-  case KCL_C: return ((const float *)A->val)[2 * k] > 0 && ((const float *)A->val)[2 * k + 1] == 0;
-  default: return ((const double *)A->val)[2 * k] > 0 && ((const double *)A->val)[2 * k + 1] == 0;
-  }
-}
-
 /* The lesser of a and b; a where one is NaN. fmin and fmax would be function calls. */
 static double lesser(double a, double b) { return b < a ? b : a; }
 static double greater(double a, double b) { return b > a ? b : a; }
+static double larger_or_nan(double a, double b) { return b <= a || a != a ? a : b; }
 
-static void mark_column(stats_counting *c, int32_t j) {
-  if (!atomic_load_explicit(&c->used[j], memory_order_relaxed))
-    atomic_store_explicit(&c->used[j], 1, memory_order_relaxed);
+/* ---------------------------------------------------------------- columns of zeros */
+
+static void mark_columns(void *arg, int64_t from, int64_t to) {
+  stats_counting *c = arg;
+  const kcl_csr *A = c->A;
+  for (int64_t k = A->row_ptr[from]; k < A->row_ptr[to]; k++)
+    if (!atomic_load_explicit(&c->used[A->col[k]], memory_order_relaxed) &&
+        kcl_abs(A->type, A->val, k) != 0)
+      atomic_store_explicit(&c->used[A->col[k]], 1, memory_order_relaxed);
 }
 
 static void count_unused(void *arg, int64_t from, int64_t to) {
@@ -113,29 +111,57 @@ static void count_unused(void *arg, int64_t from, int64_t to) {
   kcl_lower(&c->first_zero_col, first);
 }
 
-static double row_values(const void *arg, int64_t from, int64_t to) {
-  stats_counting *c = (stats_counting *)arg;
+static int count_zero_columns(kcl *ctx, stats_counting *c, kcl_stats *s) {
   const kcl_csr *A = c->A;
-  const double *real = A->type == KCL_D ? A->val : NULL;
+  int rc = kcl_alloc(ctx, A->cols, 1, "the map of columns", (void **)&c->used);
+  if (rc) return rc;
+  c->first_zero_col = INT64_MAX;
+  kcl_for(A->rows, KCL_FEW_ROWS, mark_columns, c);
+  kcl_for(A->cols, KCL_FEW, count_unused, c);
+  s->zero_cols = c->zero_cols, s->first_zero_col = c->zero_cols ? c->first_zero_col : -1;
+  free((void *)c->used);
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- values by rows */
+
+static stats_counting counting(const kcl_csr *A) {
+  return (stats_counting){.A = A,
+                          .least = kcl_bits(INFINITY),
+                          .least_row = kcl_bits(INFINITY),
+                          .first_zero_row = INT64_MAX};
+}
+
+static inline double modulus(const kcl_type type, const double z[2]) {
+  return type == KCL_S || type == KCL_D ? fabs(z[0]) : hypot(z[0], z[1]);
+}
+
+/* type is a constant at each call. */
+static inline double typed_row_values(stats_counting *c, const kcl_type type, int64_t from,
+                                      int64_t to) {
+  const int64_t *const row_ptr = c->A->row_ptr, cols = c->A->cols;
+  const int32_t *const col = c->A->col;
+  const void *const val = c->A->val;
   int64_t zeros = 0, zero_diagonal = 0, dominant = 0, positive = 0;
   double largest = 0, least = INFINITY, most = 0; /* the last two: moduli of the diagonal */
   double least_row = INFINITY, most_row = 0;
   int64_t zero_rows = 0, first_zero_row = INT64_MAX;
-  for (int64_t i = from; i < to; i++) {
+  for (int64_t i = from, k = row_ptr[from]; i < to; i++) {
     double diagonal = 0, sum = 0, in_row = 0;
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      const double a = real ? fabs(real[k]) : kcl_abs(A->type, A->val, k);
+    for (const int64_t end = row_ptr[i + 1]; k < end; k++) {
+      double z[2];
+      kcl_element(type, val, k, z);
+      const double a = modulus(type, z);
       zeros += a == 0;
-      if (a != 0) mark_column(c, A->col[k]);
       sum += a, in_row = greater(in_row, a);
-      if (A->col[k] == i) diagonal = a, positive += positive_real(A, k);
+      if (col[k] == i) diagonal = a, positive += z[0] > 0 && z[1] == 0;
     }
-    zero_diagonal += i < A->cols && diagonal == 0;
+    zero_diagonal += i < cols && diagonal == 0;
     least = lesser(least, diagonal), most = greater(most, diagonal);
     dominant += diagonal > 0 && diagonal >= (sum - diagonal) * (1 - 1e-15);
     least_row = lesser(least_row, in_row), most_row = greater(most_row, in_row);
     if (sum == 0 && !zero_rows++) first_zero_row = i;
-    if (!(sum <= largest)) largest = sum;
+    largest = larger_or_nan(largest, sum);
   }
   c->zeros += zeros;
   c->zero_diagonal += zero_diagonal;
@@ -148,28 +174,68 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
   return largest;
 }
 
+static double row_values(const void *arg, int64_t from, int64_t to) {
+  stats_counting *c = (stats_counting *)arg;
+  switch (c->A->type) {
+  case KCL_S: return typed_row_values(c, KCL_S, from, to);
+  case KCL_D: return typed_row_values(c, KCL_D, from, to);
+  case KCL_C: return typed_row_values(c, KCL_C, from, to);
+  default: return typed_row_values(c, KCL_Z, from, to);
+  }
+}
+
+static void add_rows_like(stats_counting *c, const stats_counting *one, int64_t times) {
+  c->zeros += times * one->zeros, c->zero_diagonal += times * one->zero_diagonal;
+  c->dominant += times * one->dominant, c->positive += times * one->positive;
+  c->zero_rows += times * one->zero_rows;
+  kcl_lower(&c->least, one->least), kcl_raise(&c->most, one->most);
+  kcl_lower(&c->least_row, one->least_row), kcl_raise(&c->most_row, one->most_row);
+  kcl_lower(&c->first_zero_row, one->first_zero_row);
+}
+
+/* Each distinct row counts as often as it occurs. */
+static int distinct_row_values(kcl *ctx, stats_counting *c, const kcl_distinct_rows *d,
+                               double *largest) {
+  const kcl_repeats *rows = &d->found;
+  int64_t *times;
+  int rc = kcl_alloc(ctx, rows->count, sizeof *times, "distinct rows", (void **)&times);
+  if (rc) return rc;
+  *largest = 0;
+  for (int64_t n = 0; n < rows->runs; n++)
+    times[rows->code[d->run[n]]] += d->run[n + 1] - d->run[n];
+  for (int64_t p = 0; p < rows->count; p++) {
+    stats_counting one = counting(c->A);
+    *largest = larger_or_nan(*largest, row_values(&one, rows->row[p], rows->row[p] + 1));
+    add_rows_like(c, &one, times[p]);
+  }
+  free(times);
+  return KCL_OK;
+}
+
 /* The ratio of two moduli, given by their bits: finite where both are finite and neither is 0. */
 static double quotient(int64_t most, int64_t least) {
   const double a = kcl_of_bits(most), b = kcl_of_bits(least);
   return a < INFINITY && b > 0 ? fmin(a / b, DBL_MAX) : INFINITY;
 }
 
-static int count_values(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
-  stats_counting c = {.A = A, .least = kcl_bits(INFINITY), .least_row = kcl_bits(INFINITY)};
-  c.first_zero_row = c.first_zero_col = INT64_MAX;
-  int rc = kcl_alloc(ctx, A->cols, 1, "the map of columns", (void **)&c.used);
+/* Columns of zeros are those of earlier values where neither these nor those have explicit zeros. */
+static int count_values(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct,
+                        kcl_stats *s) {
+  stats_counting c = counting(A);
+  int rc = KCL_OK;
+  const bool by_structure = s->zero_cols >= 0 && !s->explicit_zeros;
+  if (distinct)
+    rc = distinct_row_values(ctx, &c, distinct, &s->norm_inf);
+  else
+    s->norm_inf = kcl_largest(A->rows, KCL_FEW_ROWS, row_values, &c);
   if (rc) return rc;
-  s->norm_inf = kcl_largest(A->rows, KCL_FEW_ROWS, row_values, &c);
-  kcl_for(A->cols, KCL_FEW, count_unused, &c);
   s->explicit_zeros = c.zeros, s->zero_diagonal = c.zero_diagonal;
   s->positive_diagonal = c.positive == A->rows;
   s->diagonal_ratio = quotient(c.most, c.least);
   s->row_ratio = A->rows ? quotient(c.most_row, c.least_row) : 1;
   s->dominant_rows = A->rows ? (double)c.dominant / (double)A->rows : 0;
   s->zero_rows = c.zero_rows, s->first_zero_row = c.zero_rows ? c.first_zero_row : -1;
-  s->zero_cols = c.zero_cols, s->first_zero_col = c.zero_cols ? c.first_zero_col : -1;
-  free((void *)c.used);
-  return KCL_OK;
+  return by_structure && !c.zeros ? KCL_OK : count_zero_columns(ctx, &c, s);
 }
 
 int kcl_check_declared(kcl *ctx, const kcl_csr *A, const kcl_stats *s) {
@@ -183,21 +249,32 @@ int kcl_check_declared(kcl *ctx, const kcl_csr *A, const kcl_stats *s) {
                   kcl_symmetry_name(A->symmetry), mirror);
 }
 
-static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
-  bool real = !kcl_type_complex(A->type);
+/* Is A exactly what A->symmetry declares? */
+static bool has_declared(const kcl_csr *A, const kcl_mirror *m) {
+  switch (A->symmetry) {
+  case KCL_SYMMETRIC: return m->symmetric;
+  case KCL_HERMITIAN: return m->hermitian;
+  case KCL_SKEW: return m->skew;
+  default: return true;
+  }
+}
+
+/* A real matrix that is what it is declared is nothing else. */
+static int symmetry(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct, kcl_stats *s) {
+  const bool skew = A->symmetry == KCL_SKEW;
+  kcl_mirror m;
   s->asymmetry = INFINITY;
   if (A->rows != A->cols) return A->symmetry ? kcl_check_declared(ctx, A, s) : KCL_OK;
-  s->hermitian = s->symmetric = A->symmetry == KCL_SYMMETRIC || A->symmetry == KCL_HERMITIAN;
-  s->shifted_skew = A->symmetry == KCL_SKEW;
+  int rc = distinct ? kcl_mirrored_in_runs(ctx, distinct, &m) : kcl_mirrored(ctx, A, &m);
+  if (rc) return rc;
+  const bool holds = has_declared(A, &m);
+  const bool settled = holds && A->symmetry != KCL_GENERAL && !kcl_type_complex(A->type);
+  s->hermitian = settled ? !skew : m.hermitian;
+  s->symmetric = settled ? !skew : m.symmetric;
+  s->shifted_skew = settled ? skew : m.shifted_skew;
   if (s->hermitian) s->asymmetry = 0;
-  const bool holds = kcl_symmetry_holds(A);
-  if (holds && A->symmetry != KCL_GENERAL && real) return KCL_OK;
-  const kcl_mirror m = kcl_mirrored(A);
-  s->hermitian = m.hermitian;
-  s->symmetric = m.symmetric;
-  s->shifted_skew = m.shifted_skew;
-  s->asymmetry = 0;
-  int rc = m.hermitian ? KCL_OK : kcl_asymmetry(ctx, A, &s->asymmetry);
+  if (s->hermitian || settled) return KCL_OK;
+  rc = kcl_asymmetry(ctx, A, &s->asymmetry);
   return rc || holds ? rc : kcl_check_declared(ctx, A, s);
 }
 
@@ -205,24 +282,28 @@ int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
   stats_counting c = {.A = A};
   int rc;
   *out = (kcl_stats){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .stored = A->stored};
+  out->zero_cols = -1; /* not counted */
   KCL_TRY(kcl_alloc(ctx, A->rows + A->cols, 1, "the map of diagonals", (void **)&c.seen));
   count_row_lengths(&c, out);
   count_diagonals(&c, out);
   KCL_TRY(kcl_structure(ctx, A, out));
+  out->slice_span = kcl_slice_span(A);
 done:
   free((void *)c.seen);
   return rc;
 }
 
-int kcl_csr_values(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *out) {
-  int rc = count_values(ctx, A, out);
-  if (!rc) rc = kcl_compression(ctx, A, distinct, out);
-  return rc ? rc : symmetry(ctx, A, out);
+int kcl_csr_values(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct, kcl_stats *out) {
+  const bool in_runs = kcl_distinct_rows_found(distinct, A) && distinct->run && A->rows == A->cols;
+  if (!in_runs) distinct = NULL;
+  int rc = count_values(ctx, A, distinct, out);
+  return rc ? rc : symmetry(ctx, A, distinct, out);
 }
 
 int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
   int rc;
   if ((rc = kcl_need(ctx, "out", out)) || (rc = kcl_csr_need(ctx, A))) return rc;
   rc = kcl_csr_structure(ctx, A, out);
-  return rc ? rc : kcl_csr_values(ctx, A, NULL, out);
+  if (!rc) rc = kcl_csr_values(ctx, A, NULL, out);
+  return rc ? rc : kcl_compression(ctx, A, NULL, out);
 }

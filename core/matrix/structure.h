@@ -2,9 +2,8 @@
 #ifndef KCL_STRUCTURE_H
 #define KCL_STRUCTURE_H
 
-#include "core/base/base.h"
+#include "core/matrix/repeats.h"
 
-struct kcl_distinct_rows;
 enum { KCL_SLICE = 32, KCL_SIGMA = 256 * KCL_SLICE }; /* rows: C and sigma of SELL-C-sigma */
 
 /* The fields of kcl_stats that formats are sized by: */
@@ -16,22 +15,22 @@ int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s); /* all of them */
 /* The fields of kcl_csr_stats that depend on the structure alone, in a tenth to a quarter of its time: enough for the size
  * of formats without `refuses`. */
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out);
-/* The fields that depend on values. out has the others, of A or of a matrix with A's structure. distinct: A's distinct rows, or
- * NULL (core/matrix/repeats.h). */
-int kcl_csr_values(kcl *ctx, const kcl_csr *A, struct kcl_distinct_rows *distinct, kcl_stats *out);
+/* The fields that depend on values, but for those of kcl_compression. out has the others: of A, or all of a matrix with A's
+ * structure. distinct: A's rows; where their runs are listed, distinct rows alone are read. May be NULL. */
+int kcl_csr_values(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct, kcl_stats *out);
 /* Are the b rows from `base` on equal to the rows `back` before them, shifted by `back` columns? On most of a grid they are. */
 bool kcl_rows_moved(const kcl_csr *A, int b, int64_t base, int back);
 /* row[0 .. hi - lo): rows lo .. hi - 1, the longest first, rows of equal length in order. */
 void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);
 
-/* A = A^T, A = A^H, A = c I + S with c real and S = -S^H; explicit zeros count. Compares all entries, whatever A->symmetry
- * says. */
+/* A = A^T, A = A^H, A = c I + S with c real and S = -S^H, A = -A^T; explicit zeros count, and -0 is 0. Compares all
+ * entries, whatever A->symmetry says. */
 typedef struct kcl_mirror {
-  bool symmetric, hermitian, shifted_skew;
+  bool symmetric, hermitian, shifted_skew, skew;
 } kcl_mirror;
-kcl_mirror kcl_mirrored(const kcl_csr *A);
-/* Does A have the symmetry that A->symmetry declares? Every entry takes part; -0 counts as 0. */
-bool kcl_symmetry_holds(const kcl_csr *A);
+int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_mirror *out);
+/* The same, compared once per pair of distinct rows that meet, from A's distinct rows and runs. */
+int kcl_mirrored_in_runs(kcl *ctx, const kcl_distinct_rows *d, kcl_mirror *out);
 /* KCL_USAGE: by its statistics A is not what A->symmetry declares, not even up to rounding: a triangle is missing, or the
  * declaration is wrong. A is not KCL_GENERAL. */
 int kcl_check_declared(kcl *ctx, const kcl_csr *A, const kcl_stats *s);

@@ -1,5 +1,7 @@
-/* Is a_ij = a_ji, conj(a_ji) or, off a constant diagonal, -conj(a_ji)? Every entry is looked up in the transposed position by
- * bisection of a row, so that rows are independent and no transposed matrix is needed: nnz log2(row length) comparisons. */
+/* Is a_ij = a_ji, conj(a_ji) or, off a constant diagonal, -conj(a_ji)? In the order of the rows i, the image of entry (i, j)
+ * below the diagonal is the next entry beyond the diagonal of row j, so one pass in the order of the entries compares
+ * all, and no transposed matrix is needed. Rows are divided among threads; images in rows of another thread are looked up
+ * by bisection. */
 #include "core/matrix/structure.h"
 #include <float.h>
 #include <math.h>
@@ -16,107 +18,170 @@ static bool find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
 
 /* ---------------------------------------------------------------- exactly */
 
+/* One bit for each symmetry that A does not have. */
+enum { NOT_SYMMETRIC = 1, NOT_HERMITIAN = 2, NOT_SHIFTED_SKEW = 4, NOT_SKEW = 8, NOTHING = 15 };
+
 typedef struct mirror_comparing {
   const kcl_csr *A;
-  double shift;                 /* the first element of the diagonal */
+  int64_t *next; /* [rows] the first entry beyond the diagonal whose image is yet to come */
+  double shift;  /* the first element of the diagonal */
   _Atomic int64_t below, above; /* entries beside the diagonal */
-  atomic_bool symmetric, hermitian, skew;
+  _Atomic unsigned broken;
 } mirror_comparing;
 
-/* Compares entry k of row i, on the diagonal or below it, with its image. */
-static void compare_mirrored(const mirror_comparing *c, int64_t i, int64_t k, kcl_mirror *m) {
-  const int64_t j = c->A->col[k];
-  double a[2], b[2];
-  kcl_element(c->A->type, c->A->val, k, a);
-  bool there = find_entry(c->A, j, i, b);
-  m->symmetric = m->symmetric && there && a[0] == b[0] && a[1] == b[1];
-  m->hermitian = m->hermitian && there && a[0] == b[0] && a[1] == -b[1];
-  m->shifted_skew = m->shifted_skew && there &&
-                    (i == j ? a[0] == c->shift && a[1] == 0 : a[0] == -b[0] && a[1] == b[1]);
+static inline unsigned compare_images(const double a[2], const double b[2]) {
+  return (a[0] == b[0] && a[1] == b[1] ? 0 : NOT_SYMMETRIC) |
+         (a[0] == b[0] && a[1] == -b[1] ? 0 : NOT_HERMITIAN) |
+         (a[0] == -b[0] && a[1] == b[1] ? 0 : NOT_SHIFTED_SKEW) |
+         (a[0] == -b[0] && a[1] == -b[1] ? 0 : NOT_SKEW);
+}
+
+static inline unsigned look_at_diagonal(const double a[2], double shift) {
+  return (a[0] == a[0] && a[1] == a[1] ? 0 : NOT_SYMMETRIC) |
+         (a[0] == a[0] && a[1] == 0 ? 0 : NOT_HERMITIAN) |
+         (a[0] == shift && a[1] == 0 ? 0 : NOT_SHIFTED_SKEW) |
+         (a[0] == 0 && a[1] == 0 ? 0 : NOT_SKEW);
+}
+
+/* Rows [from, to), which one thread has. type is a constant at each call. */
+static inline void compare_typed(mirror_comparing *c, const kcl_type type, int64_t from,
+                                 int64_t to) {
+  const int64_t *const row_ptr = c->A->row_ptr;
+  const int32_t *const col = c->A->col;
+  const void *const val = c->A->val;
+  int64_t *const next = c->next, below = 0, above = 0;
+  const double shift = c->shift;
+  unsigned broken = c->broken;
+  for (int64_t i = from, k = row_ptr[from]; i < to && broken != NOTHING; i++) {
+    const int64_t first = k, end = row_ptr[i + 1];
+    double a[2], b[2];
+    for (; k < end && col[k] < i; k++) {
+      const int64_t j = col[k], last = row_ptr[j + 1],
+                    image = j >= from ? next[j]++ : kcl_first_from(col, row_ptr[j], last, i);
+      if (image >= last || col[image] != i) {
+        broken = NOTHING;
+        break;
+      }
+      kcl_element(type, val, k, a), kcl_element(type, val, image, b);
+      broken |= compare_images(a, b);
+    }
+    below += k - first;
+    a[0] = a[1] = 0;
+    if (k < end && col[k] == i) kcl_element(type, val, k++, a);
+    broken |= look_at_diagonal(a, shift);
+    next[i] = k, above += end - k, k = end;
+  }
+  c->below += below;
+  c->above += above;
+  c->broken |= broken;
 }
 
 static void compare_rows(void *arg, int64_t from, int64_t to) {
   mirror_comparing *c = arg;
-  const kcl_csr *A = c->A;
-  kcl_mirror m = {c->symmetric, c->hermitian, c->skew};
-  int64_t below = 0, above = 0;
-  for (int64_t i = from; i < to && (m.symmetric || m.hermitian || m.shifted_skew); i++) {
-    int64_t beside = 0;
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      below += A->col[k] < i;
-      above += A->col[k] > i;
-      beside += A->col[k] != i;
-      if (A->col[k] <= i) compare_mirrored(c, i, k, &m);
-    }
-    if (beside == kcl_row_length(A, i) && c->shift != 0) m.shifted_skew = false;
+  switch (c->A->type) {
+  case KCL_S: compare_typed(c, KCL_S, from, to); break;
+  case KCL_D: compare_typed(c, KCL_D, from, to); break;
+  case KCL_C: compare_typed(c, KCL_C, from, to); break;
+  case KCL_Z: compare_typed(c, KCL_Z, from, to); break;
   }
-  c->below += below;
-  c->above += above;
-  if (!m.symmetric) c->symmetric = false;
-  if (!m.hermitian) c->hermitian = false;
-  if (!m.shifted_skew) c->skew = false;
 }
 
-kcl_mirror kcl_mirrored(const kcl_csr *A) {
-  mirror_comparing c = {.A = A, .symmetric = true, .hermitian = true, .skew = true};
+static kcl_mirror mirror_without(unsigned broken) {
+  return (kcl_mirror){.symmetric = !(broken & NOT_SYMMETRIC),
+                      .hermitian = !(broken & NOT_HERMITIAN),
+                      .shifted_skew = !(broken & NOT_SHIFTED_SKEW),
+                      .skew = !(broken & NOT_SKEW)};
+}
+
+/* The shift of c I + S, if A is that. */
+static double first_shift(const kcl_csr *A) {
   double first[2] = {0, 0};
-  if (A->rows != A->cols) return (kcl_mirror){0};
-  if (A->rows && find_entry(A, 0, 0, first)) c.shift = first[0];
-  kcl_for_each(A->rows, KCL_FEW_ROWS, compare_rows, &c);
-  const bool all = c.below == c.above; /* those above have a transposed entry, too */
-  return (kcl_mirror){all && c.symmetric, all && c.hermitian, all && c.skew};
+  if (A->rows) find_entry(A, 0, 0, first);
+  return first[0];
 }
 
-/* ---------------------------------------------------------------- a declared symmetry
- * A pass in the order of the entries, many times as fast as the comparison: the entries below the diagonal and the mirror
- * images of those above it are the same set if the sums of their hashes agree. Two sets that differ have the same sum with
- * a probability of 2^-64. */
+int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_mirror *out) {
+  mirror_comparing c = {.A = A, .shift = first_shift(A)};
+  *out = (kcl_mirror){0};
+  if (A->rows != A->cols) return KCL_OK;
+  int rc = kcl_alloc_unset(ctx, A->rows, sizeof *c.next, "places in rows", (void **)&c.next);
+  if (rc) return rc;
+  kcl_for(A->rows, KCL_FEW_ROWS, compare_rows, &c);
+  if (c.below == c.above) *out = mirror_without(c.broken); /* those above have images, too */
+  free(c.next);
+  return KCL_OK;
+}
 
-typedef struct declaring {
+/* ---------------------------------------------------------------- in runs of equal rows
+ * Rows [a, b) of a run have the entry at offset o < 0; its images are in rows [a + o, b + o), at offset -o. Those lie in a few
+ * runs, and two distinct rows that were compared at that offset need not be compared again. */
+
+typedef struct met_rows { /* of an entry of a distinct row */
+  int64_t run;            /* the images of the last run began in it */
+  int32_t code;           /* the distinct row it was compared with last; -1: none */
+} met_rows;
+
+typedef struct run_comparing {
   const kcl_csr *A;
-  double re, im; /* signs of the parts of a mirror image */
-  _Atomic uint64_t
-      apart;            /* sum of hashes below the diagonal, minus the hashes of the images above */
-  atomic_bool diagonal; /* every diagonal entry is its own image */
-} declaring;
+  const kcl_repeats *rows;
+  const int64_t *run;
+  unsigned broken;
+} run_comparing;
 
-/* Three rounds of multiplying and shifting, as in SplitMix64 (Steele, Lea & Flood 2014). */
-static uint64_t hash_entry(int64_t i, int64_t j, double re, double im) {
-  uint64_t h = ((uint64_t)i << 32 | (uint64_t)j) * 0x9e3779b97f4a7c15u;
-  h = ((h ^ h >> 32) + (uint64_t)kcl_bits(re + 0.0)) * 0xbf58476d1ce4e5b9u; /* -0 counts as 0 */
-  if (im != 0) h = ((h ^ h >> 32) + (uint64_t)kcl_bits(im)) * 0xd6e8feb86659fd93u;
-  h = (h ^ h >> 29) * 0x94d049bb133111ebu;
-  return h ^ h >> 32;
+/* Entry k of a distinct row, at this offset, with its image in row i. */
+static void compare_offset(run_comparing *c, int64_t k, int64_t i, int64_t offset) {
+  double a[2], b[2];
+  kcl_element(c->A->type, c->A->val, k, a);
+  c->broken |= find_entry(c->A, i, i - offset, b) ? compare_images(a, b) : NOTHING;
 }
 
-static void sum_hashes(void *arg, int64_t from, int64_t to) {
-  declaring *d = arg;
-  const kcl_csr *A = d->A;
-  const double *real = A->type == KCL_D ? A->val : NULL;
-  uint64_t apart = 0;
-  bool diagonal = true;
-  for (int64_t i = from; i < to; i++)
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      const int64_t j = A->col[k];
-      double a[2] = {real ? real[k] : 0, 0};
-      if (!real) kcl_element(A->type, A->val, k, a);
-      if (j < i) apart += hash_entry(i, j, a[0], a[1]);
-      if (j > i) apart -= hash_entry(j, i, d->re * a[0], d->im * a[1]);
-      if (j == i) diagonal = diagonal && a[0] == d->re * a[0] && a[1] == d->im * a[1];
-    }
-  d->apart += apart;
-  if (!diagonal) d->diagonal = false;
+static void compare_entry(run_comparing *c, int64_t n, int64_t k, int64_t offset, met_rows *m) {
+  const int64_t *run = c->run, first = run[n] + offset, end = run[n + 1] + offset;
+  while (run[m->run + 1] <= first) m->run++;
+  for (int64_t q = m->run; run[q] < end; q++) {
+    const int32_t code = c->rows->code[run[q]];
+    if (code != m->code) compare_offset(c, k, c->rows->row[code], offset);
+    m->code = code;
+  }
 }
 
-bool kcl_symmetry_holds(const kcl_csr *A) {
-  declaring d = {.A = A,
-                 .re = A->symmetry == KCL_SKEW ? -1 : 1,
-                 .im = A->symmetry == KCL_SYMMETRIC ? 1 : -1,
-                 .diagonal = true};
-  if (A->symmetry == KCL_GENERAL) return true;
-  if (A->rows != A->cols) return false;
-  kcl_for(A->rows, KCL_FEW_ROWS, sum_hashes, &d);
-  return d.apart == 0 && d.diagonal;
+/* All runs; met: [entries of distinct rows], those of row p from start[p] on. */
+static void compare_all_runs(run_comparing *c, const int64_t *start, met_rows *met) {
+  const kcl_csr *A = c->A;
+  const double shift = first_shift(A);
+  int64_t apart = 0; /* entries below the diagonal, minus those above it */
+  for (int64_t n = 0; n < c->rows->runs && c->broken != NOTHING; n++) {
+    const int32_t p = c->rows->code[c->run[n]];
+    const int64_t i = c->rows->row[p], end = A->row_ptr[i + 1], times = c->run[n + 1] - c->run[n];
+    int64_t k = A->row_ptr[i];
+    met_rows *m = met + start[p];
+    for (; k < end && A->col[k] < i; k++, apart += times)
+      compare_entry(c, n, k, A->col[k] - i, m++);
+    double a[2] = {0, 0};
+    if (k < end && A->col[k] == i) kcl_element(A->type, A->val, k++, a);
+    c->broken |= look_at_diagonal(a, shift);
+    apart -= times * (end - k);
+  }
+  if (apart) c->broken = NOTHING;
+}
+
+int kcl_mirrored_in_runs(kcl *ctx, const kcl_distinct_rows *d, kcl_mirror *out) {
+  run_comparing c = {.A = d->A, .rows = &d->found, .run = d->run};
+  int64_t *start = NULL; /* [distinct rows + 1] */
+  met_rows *met = NULL;
+  int rc;
+  *out = (kcl_mirror){0};
+  if (d->A->rows != d->A->cols) return KCL_OK;
+  KCL_TRY(kcl_alloc(ctx, d->found.count + 1, sizeof *start, "distinct rows", (void **)&start));
+  for (int64_t p = 0; p < d->found.count; p++)
+    start[p + 1] = start[p] + kcl_row_length(d->A, d->found.row[p]);
+  KCL_TRY(kcl_alloc(ctx, start[d->found.count], sizeof *met, "distinct rows", (void **)&met));
+  for (int64_t k = 0; k < start[d->found.count]; k++) met[k].code = -1;
+  compare_all_runs(&c, start, met);
+  *out = mirror_without(c.broken);
+done:
+  free(start), free(met);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- up to rounding */

@@ -67,7 +67,8 @@ void kcl_selection_use(kcl_selection *c, kcl_engine **e); /* takes it, and frees
 
 /* ---- before a solve: by what is remembered, else by structure and bytes */
 int kcl_choose_plan(kcl_selection *c); /* and its first way */
-/* before: the choices for other values in A's pattern, which are kept where they suit; or NULL. */
+/* before: the choices for other values in A's pattern, which are kept where they suit; or NULL. Do all of them suit? */
+bool kcl_choice_stays(const kcl_selection *c, const kcl_selection *before);
 int kcl_choose_way(kcl_selection *c, const kcl_selection *before);
 int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_format **format);
 void kcl_choose_explain_adjoint(kcl_selection *c); /* of the engine built: the format of A^H */

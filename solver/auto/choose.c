@@ -180,6 +180,17 @@ static bool keeps_format(const kcl_selection *c, const kcl_selection *b) {
          !cost.refusal;
 }
 
+bool kcl_choice_stays(const kcl_selection *c, const kcl_selection *before) {
+  const kcl_system *s = c->system;
+  kcl_selection now = *c;
+  if (!before) return false;
+  if (s->undecided.method || s->undecided.precond) {
+    if (!keeps_way(c, before)) return false;
+    now.way = before->way;
+  }
+  return !s->undecided.format || keeps_format(&now, before);
+}
+
 static void keep_way(kcl_selection *c, const kcl_selection *b) {
   c->way = b->way, c->decided = b->decided, c->way_recalled = b->way_recalled;
   memcpy(c->why_method, b->why_method, sizeof c->why_method);

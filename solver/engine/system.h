@@ -60,8 +60,10 @@ struct kcl_system {
   int64_t zero_cols;
   kcl_preconds *preconds;      /* owned; NULL: each engine sets up its own */
   kcl_distinct_rows *distinct; /* A's, while it is set up; NULL: each user finds its own */
-  /* known: stats is complete; structure_known: its value fields are to be computed. */
-  bool known, structure_known;
+  kcl_distinct_rows repeated;  /* owned: the same, for new values; A NULL: not worth keeping */
+  /* known: stats is complete; structure_known: the fields that depend on values are to be computed; repeats_known: but for those
+   * of kcl_compression, which are of earlier values and matter only to a choice of format. */
+  bool known, structure_known, repeats_known;
   kcl_stats stats;           /* of A, scaled */
   kcl_options options;       /* with every name filled in */
   bool hermitian, symmetric; /* A = A^H, A = A^T, by the rule of the options */

@@ -84,6 +84,7 @@ void kcl_mixed_free(kcl_mixed **m) {
   if (!*m) return;
   kcl_engine_free(&(*m)->selection.engine);
   kcl_preconds_free(&(*m)->system.preconds);
+  kcl_distinct_rows_free(&(*m)->system.repeated);
   free((*m)->A.val), free(*m);
   *m = NULL;
 }
