@@ -142,9 +142,9 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
 static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *before) {
   bool few = false;
   s->repeated.A = s->A;
-  s->distinct = &s->repeated;
+  s->distinct = &s->repeated, s->lender = before->selection ? before->selection->engine : NULL;
   int rc = prepare_steps(s, c, before);
-  s->distinct = NULL;
+  s->distinct = NULL, s->lender = NULL;
   if (!rc) rc = kcl_distinct_rows_list_runs(s->ctx, &s->repeated, &few);
   if (rc || !few) kcl_distinct_rows_free(&s->repeated);
   return rc;

@@ -346,11 +346,36 @@ static int cpu_carry(kcl_executor *to, const kcl_executor *from) {
 
 static void *cpu_memory(kcl_executor *ex, kcl_vec v) { return ((kcl_cpu *)ex->data)->vec[v]; }
 
+/* ---------------------------------------------------------------- vectors */
+
+/* In front of a vector's elements; its size keeps their alignment. */
+typedef union vector_head {
+  int users; /* executors */
+  char room[64];
+} vector_head;
+
+static int allocate_vector(kcl *ctx, int64_t n, kcl_type type, void **out) {
+  vector_head *head;
+  const size_t bytes = (size_t)(n + KCL_CPU_PAD) * kcl_type_size(type);
+  *out = NULL;
+  int rc = kcl_alloc(ctx, (int64_t)(sizeof *head + bytes), 1, "a vector", (void **)&head);
+  if (rc) return rc;
+  head->users = 1;
+  *out = head + 1;
+  return KCL_OK;
+}
+
+static void release_vector(void *v) {
+  vector_head *head = v;
+  if (v && --head[-1].users == 0) free(head - 1);
+}
+
 static void close_cpu(kcl_executor *ex) {
   kcl_cpu *e = ex->data;
   if (!e) return;
   for (int i = 0; e->vec && i < e->k->nrhs * e->k->vectors; i++)
-    if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors)) free(e->vec[i]);
+    if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors))
+      release_vector(e->vec[i]);
   for (int i = 0; i < KCL_SNAPSHOTS; i++) free(e->snapshot[i]);
   free(e->vec);
   free(e->temporary);
@@ -370,6 +395,18 @@ static int useful_threads(const kcl_program *k) {
   return most < k->ctx->threads ? (int)most : k->ctx->threads;
 }
 
+/* A vector like this one that another executor has, or NULL. */
+static void *lent_vector(const kcl_program *k, kcl_vec v, int rhs) {
+  const kcl_executor *from = k->lender;
+  if (!from || from->close != close_cpu || kcl_vector_shared(k, v)) return NULL;
+  const kcl_cpu *f = from->data;
+  const kcl_program *g = f->k;
+  if (rhs >= g->nrhs || v >= g->vectors || kcl_vector_shared(g, v)) return NULL;
+  if (g->vector[v].n != k->vector[v].n || kcl_vector_stored(g, v) != kcl_vector_stored(k, v))
+    return NULL;
+  return f->vec[rhs * g->vectors + v];
+}
+
 static int make_vector(kcl_executor *ex, kcl_vec v, int rhs) {
   kcl_cpu *e = ex->data;
   const kcl_program *k = e->k;
@@ -379,8 +416,13 @@ static int make_vector(kcl_executor *ex, kcl_vec v, int rhs) {
     *at = e->vec[v];
     return KCL_OK;
   }
-  int rc = kcl_alloc(k->ctx, k->vector[v].n + KCL_CPU_PAD, kcl_type_size(kcl_vector_stored(k, v)),
-                     "a vector", at);
+  vector_head *lent = lent_vector(k, v, rhs);
+  if (lent) {
+    lent[-1].users++;
+    *at = lent;
+    return KCL_OK;
+  }
+  int rc = allocate_vector(k->ctx, k->vector[v].n, kcl_vector_stored(k, v), at);
   return rc || !shared ? rc : cpu_put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0);
 }
 

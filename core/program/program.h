@@ -247,6 +247,9 @@ struct kcl_program {
   int turn;       /* of the operations being recorded */
   bool cycle_end; /* of the stages being recorded */
   int status;     /* the first failure of recording */
+  /* While an executor is opened: another one, which will not run unless this one is given up. It may have the memory of vectors
+   * in common with it. NULL: none. */
+  const struct kcl_executor *lender;
 };
 
 int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_program **out);

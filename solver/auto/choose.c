@@ -170,11 +170,11 @@ static bool keeps_way(const kcl_selection *c, const kcl_selection *b) {
   return b && in_plan(c, b->way.method) && !kcl_precond_check(&q, b->way.precond, b->way.method);
 }
 
-/* And the format? */
-static bool keeps_format(const kcl_selection *c, const kcl_selection *b) {
+/* And the format, with this method? */
+static bool keeps_format(const kcl_selection *c, const kcl_method *m, const kcl_selection *b) {
   const kcl_system *s = c->system;
   kcl_cost cost;
-  return b && c->way.method == b->way.method &&
+  return b && m == b->way.method &&
          !kcl_format_cost(s->ctx, &s->stats, s->options.precision, kcl_engine_format(b->engine),
                           &cost) &&
          !cost.refusal;
@@ -182,13 +182,10 @@ static bool keeps_format(const kcl_selection *c, const kcl_selection *b) {
 
 bool kcl_choice_stays(const kcl_selection *c, const kcl_selection *before) {
   const kcl_system *s = c->system;
-  kcl_selection now = *c;
-  if (!before) return false;
-  if (s->undecided.method || s->undecided.precond) {
-    if (!keeps_way(c, before)) return false;
-    now.way = before->way;
-  }
-  return !s->undecided.format || keeps_format(&now, before);
+  const bool any = s->undecided.method || s->undecided.precond;
+  if (!before || (any && !keeps_way(c, before))) return false;
+  return !s->undecided.format ||
+         keeps_format(c, any ? before->way.method : c->way.method, before);
 }
 
 static void keep_way(kcl_selection *c, const kcl_selection *b) {
@@ -204,12 +201,26 @@ int kcl_choose_plan(kcl_selection *c) {
   return rc;
 }
 
+/* Is the key that of earlier values, whose pattern is the same? */
+static bool same_facts(const kcl_system *a, const kcl_system *b) {
+  const kcl_stats *s = &a->stats, *t = &b->stats;
+  return s->row_patterns == t->row_patterns && s->pattern_entries == t->pattern_entries &&
+         s->pattern_runs == t->pattern_runs && s->distinct_pairs == t->distinct_pairs &&
+         s->distinct_values == t->distinct_values && s->values_fit_float == t->values_fit_float &&
+         s->hermitian == t->hermitian && s->symmetric == t->symmetric &&
+         s->shifted_skew == t->shifted_skew;
+}
+
 int kcl_choose_way(kcl_selection *c, const kcl_selection *before) {
   const kcl_system *s = c->system;
   const bool any = s->undecided.method || s->undecided.precond;
   int rc = KCL_OK;
   kcl_rates_recall(s->ctx);
-  if (kcl_auto_remembers(c)) {
+  if (kcl_auto_remembers(c) && before && same_facts(s, before->system)) {
+    memcpy(c->key, before->key, sizeof c->key);
+    c->recalled = before->recalled, c->remembered = before->remembered;
+    c->expected = c->remembered.iterations;
+  } else if (kcl_auto_remembers(c)) {
     kcl_choice_key(s->ctx, s->A, &s->stats, &s->options, c->key);
     c->recalled = kcl_choice_recall(c->key, &c->remembered);
     c->expected = c->remembered.iterations;
@@ -258,7 +269,7 @@ int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_f
   char *why = c->why_format;
   const size_t room = sizeof c->why_format;
   if (!s->undecided.format) return take_named_format(c, f);
-  if (keeps_format(c, before)) {
+  if (keeps_format(c, c->way.method, before)) {
     memcpy(why, before->why_format, room);
     return kcl_format_find(s->ctx, kcl_engine_format(before->engine), type, f);
   }

@@ -126,7 +126,9 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
   KCL_TRY(add_operators(e, s, format));
   e->seconds_convert = kcl_now() - start;
   KCL_TRY(record_engine(e, s));
+  e->program->lender = s->lender ? &s->lender->executor : NULL;
   KCL_TRY(kcl_executor_open(e->program, &e->executor));
+  e->program->lender = NULL;
   kcl_engine_describe(e, s->options.nrhs);
   *out = e, e = NULL;
 done:
