@@ -83,12 +83,18 @@ static int refuse_sweeps(kcl_preconditioner *M, int64_t levels, bool hermitian) 
                   hermitian ? "fsai" : "spai");
 }
 
-int kcl_choose_solves(kcl_preconditioner *M, const kcl_choosing *c, kcl_factored *F,
-                      int64_t levels[2]) {
-  const int64_t rows = c->A->rows;
-  double error[2][2][KCL_MOST_SWEEPS + 1];
+/* Of both factors. */
+static int find_levels(kcl_preconditioner *M, const kcl_choosing *c, int64_t levels[2]) {
+  for (int i = 0; i < 2 && c->before; i++) levels[i] = c->before->levels[i];
+  if (c->before) return KCL_OK;
   int rc = count_levels(M, c->f->L, &levels[0]);
-  if (!rc) rc = count_levels(M, c->f->U, &levels[1]);
+  return rc ? rc : count_levels(M, c->f->U, &levels[1]);
+}
+
+int kcl_choose_solves(kcl_preconditioner *M, const kcl_choosing *c, kcl_factored *F) {
+  const int64_t rows = c->A->rows, *levels = F->levels;
+  double error[2][2][KCL_MOST_SWEEPS + 1];
+  int rc = find_levels(M, c, F->levels);
   if (rc || M->ctx->layout != KCL_LAYOUT_GPU || (rc = measure_sweeps(M, c, error))) return rc;
   for (int i = 0; i < 2; i++) {
     F->sweeps[i] = enough(error[i], c->close);

@@ -54,8 +54,30 @@ static void copy_row(void *arg, kcl_row_list *r, int64_t i) {
   if (!diagonal) put_diagonal(c, r, i, most, (double[]){0, 0});
 }
 
+typedef struct diagonal_counting {
+  const kcl_csr *A;
+  _Atomic int64_t entries;
+} diagonal_counting;
+
+static void count_diagonal(void *arg, int64_t from, int64_t to) {
+  diagonal_counting *c = arg;
+  const int64_t *const row_ptr = c->A->row_ptr;
+  const int32_t *const col = c->A->col;
+  int64_t entries = 0;
+  for (int64_t i = from; i < to; i++)
+    for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) entries += col[k] == i;
+  c->entries += entries;
+}
+
+static bool has_whole_diagonal(const kcl_csr *A) {
+  diagonal_counting c = {.A = A};
+  kcl_for(A->rows, KCL_FEW_ROWS, count_diagonal, &c);
+  return c.entries == A->rows;
+}
+
 int kcl_factor_matrix(kcl *ctx, const kcl_csr *A, const kcl_matching *m, double shift,
                       kcl_csr **out) {
+  if (!m && shift == 0 && has_whole_diagonal(A)) return kcl_csr_convert(ctx, A, A->type, out);
   return kcl_row_list_make(ctx, A->rows, A->cols, A->type, copy_row, &(row_copying){A, m, shift},
                            NULL, out);
 }
@@ -72,35 +94,61 @@ static void complex_product(const double a[2], const double b[2], double c[2]) {
   c[0] = a[0] * b[0] - a[1] * b[1], c[1] = a[0] * b[1] + a[1] * b[0];
 }
 
-static void lower_row(void *arg, kcl_row_list *r, int64_t i) {
-  const factor_splitting *s = arg;
-  for (int64_t k = s->B->row_ptr[i]; k < s->diagonal[i]; k++) {
-    double a[2];
-    kcl_element(s->B->type, s->B->val, k, a);
-    kcl_row_list_put(r, s->B->col[k], a);
+typedef struct factor_filling {
+  const factor_splitting *s;
+  bool upper; /* D^-1 U without the diagonal; else L */
+  kcl_csr *to;
+} factor_filling;
+
+static int64_t part_begins(const factor_filling *f, int64_t i) {
+  return f->upper ? f->s->diagonal[i] + 1 : f->s->B->row_ptr[i];
+}
+
+static int64_t part_ends(const factor_filling *f, int64_t i) {
+  return f->upper ? f->s->B->row_ptr[i + 1] : f->s->diagonal[i];
+}
+
+/* Entries from `at` on, of row i, are multiplied by d_i. */
+static void multiply_row(const factor_filling *f, int64_t i, int64_t at) {
+  const kcl_type type = f->to->type;
+  double d[2], a[2], b[2];
+  kcl_element(type, f->s->d, i, d);
+  for (; at < f->to->row_ptr[i + 1]; at++) {
+    kcl_element(type, f->to->val, at, a), complex_product(d, a, b);
+    kcl_set_element(type, f->to->val, at, b);
   }
 }
 
-/* Appends row i of D^-1 U without the diagonal. */
-static void upper_row(void *arg, kcl_row_list *r, int64_t i) {
-  const factor_splitting *s = arg;
-  double d[2];
-  kcl_element(s->B->type, s->d, i, d);
-  for (int64_t k = s->diagonal[i] + 1; k < s->B->row_ptr[i + 1]; k++) {
-    double a[2], b[2];
-    kcl_element(s->B->type, s->B->val, k, a);
-    complex_product(d, a, b);
-    kcl_row_list_put(r, s->B->col[k], b);
+static void fill_part(void *arg, int64_t from, int64_t to) {
+  const factor_filling *f = arg;
+  const kcl_csr *B = f->s->B;
+  const int64_t size = (int64_t)kcl_type_size(B->type);
+  for (int64_t i = from; i < to; i++) {
+    const int64_t at = f->to->row_ptr[i], k = part_begins(f, i);
+    const size_t count = (size_t)(f->to->row_ptr[i + 1] - at);
+    memcpy(f->to->col + at, B->col + k, count * sizeof *B->col);
+    memcpy((char *)f->to->val + at * size, (const char *)B->val + k * size, count * (size_t)size);
+    if (f->upper) multiply_row(f, i, at);
   }
+}
+
+static int split_off(kcl *ctx, const factor_splitting *s, bool upper, kcl_csr **out) {
+  factor_filling f = {.s = s, .upper = upper};
+  const kcl_csr *B = s->B;
+  int64_t count = 0;
+  for (int64_t i = 0; i < B->rows; i++) count += part_ends(&f, i) - part_begins(&f, i);
+  int rc = kcl_csr_create(ctx, B->rows, B->cols, count, B->type, &f.to);
+  if (rc) return rc;
+  for (int64_t i = 0; i < B->rows; i++)
+    f.to->row_ptr[i + 1] = f.to->row_ptr[i] + part_ends(&f, i) - part_begins(&f, i);
+  kcl_for(B->rows, KCL_FEW_ROWS, fill_part, &f);
+  *out = f.to;
+  return KCL_OK;
 }
 
 static int split_factors(kcl *ctx, const factor_splitting *s, bool upper, kcl_factors *f) {
-  const kcl_csr *B = s->B;
-  void *arg = (void *)(uintptr_t)s;
-  int rc = kcl_row_list_make(ctx, B->rows, B->cols, B->type, lower_row, arg, NULL, &f->L);
-  if (!rc && upper)
-    rc = kcl_row_list_make(ctx, B->rows, B->cols, B->type, upper_row, arg, NULL, &f->U);
-  return rc;
+  int rc = split_off(ctx, s, false, &f->L);
+  return rc || !upper ? rc : split_off(ctx, s, true, &f->U);
 }
 
 typedef struct drop_finding {

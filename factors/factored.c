@@ -11,8 +11,10 @@
 
 /* ---------------------------------------------------------------- what M owns */
 
-static int triangular_operation(kcl_preconditioner *M, kcl_csr *N, kcl_matrix **out) {
-  int rc = kcl_matrix_build(M->ctx, kcl_format_triangular(M->type), N, out);
+/* before: that of a matrix with N's pattern, or NULL. */
+static int triangular_operation(kcl_preconditioner *M, kcl_csr *N, const kcl_matrix *before,
+                                kcl_matrix **out) {
+  int rc = kcl_matrix_build_again(M->ctx, kcl_format_triangular(M->type), N, before, out);
   if (rc)
     kcl_csr_free(&N);
   else
@@ -27,8 +29,9 @@ static int64_t longest(const kcl_csr *N) {
   return most;
 }
 
-/* The exact solve with I + *N, and with its adjoint. */
-static int add_solve(kcl_preconditioner *M, kcl_csr **N, bool adjoint) {
+/* The exact solve with I + *N, and with its adjoint. before: those of the same pattern, or NULL. */
+static int add_solve(kcl_preconditioner *M, kcl_csr **N, bool adjoint,
+                     const kcl_precond_matrix *before) {
   kcl_csr *C = NULL, *CH = NULL;
   kcl_matrix *solve = NULL;
   int rc;
@@ -39,16 +42,23 @@ static int add_solve(kcl_preconditioner *M, kcl_csr **N, bool adjoint) {
   kcl_csr_free(N);
   if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
   const int64_t row = longest(C);
-  rc = triangular_operation(M, C, &solve), C = NULL;
+  rc = triangular_operation(M, C, before ? before->C : NULL, &solve), C = NULL;
   if (!rc) rc = kcl_precond_adopt(M, solve, row);
-  if (!rc && CH) rc = triangular_operation(M, CH, &M->matrix[M->matrices - 1].CH), CH = NULL;
+  if (!rc && CH) {
+    rc = triangular_operation(M, CH, before ? before->CH : NULL, &M->matrix[M->matrices - 1].CH);
+    CH = NULL;
+  }
 done:
   kcl_csr_free(&C), kcl_csr_free(&CH);
   return rc;
 }
 
-static int add_factor(kcl_preconditioner *M, kcl_csr **N, int sweeps, bool adjoint) {
-  if (!sweeps) return add_solve(M, N, adjoint);
+/* Factor `which`. */
+static int add_factor(kcl_preconditioner *M, kcl_csr **N, int which, bool adjoint,
+                      const kcl_preconditioner *before) {
+  const kcl_factored *F = M->data, *then = before ? before->data : NULL;
+  const bool again = then && !then->sweeps[which];
+  if (!F->sweeps[which]) return add_solve(M, N, adjoint, again ? &before->matrix[which] : NULL);
   kcl_csr *given = *N;
   *N = NULL;
   return kcl_precond_add_matrix(M, given, adjoint);
@@ -80,37 +90,37 @@ static void scale_columns(kcl_factors *f, const double *c) {
 
 /* ---------------------------------------------------------------- keeping */
 
-static void write_note(kcl_preconditioner *M, const kcl_factored *F, const int64_t levels[2],
-                       const char *what, double fill) {
+static void write_note(kcl_preconditioner *M, const kcl_factored *F, const char *what,
+                       double fill) {
   size_t n = (size_t)snprintf(M->note, sizeof M->note, "%s, %.1f entries per row", what, fill);
   for (int i = 0; i < 2 && n < sizeof M->note; i++) {
     const char *name = i ? " + " : F->exchanged ? ", rows exchanged, " : ", ";
     n += (size_t)snprintf(M->note + n, sizeof M->note - n,
                           F->sweeps[i] ? "%s%lld sweeps" : "%s%lld levels", name,
-                          (long long)(F->sweeps[i] ? F->sweeps[i] : levels[i]));
+                          (long long)(F->sweeps[i] ? F->sweeps[i] : F->levels[i]));
   }
 }
 
 int kcl_factored_keep(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f,
-                      const kcl_matching *m, double close, const char *what) {
+                      const kcl_matching *m, double close, const char *what,
+                      const kcl_preconditioner *before) {
   const int64_t n = A->rows;
-  int64_t levels[2];
   kcl_factored *F;
   int rc;
   KCL_TRY(kcl_alloc(M->ctx, 1, sizeof *F, "a preconditioner", (void **)&F));
   M->data = F, F->exchanged = m, F->hermitian = !f->U;
   if (!f->U) KCL_TRY(kcl_csr_adjoint(M->ctx, f->L, &f->U));
   if (m) scale_columns(f, m->c);
-  KCL_TRY(kcl_choose_solves(M, &(kcl_choosing){A, f, m, close}, F, levels));
+  KCL_TRY(kcl_choose_solves(M, &(kcl_choosing){A, f, m, close, before ? before->data : NULL}, F));
   const double nonzeros = (double)(f->L->nnz + f->U->nnz + n);
-  write_note(M, F, levels, what, nonzeros / (double)n);
+  write_note(M, F, what, nonzeros / (double)n);
   M->size.nonzeros = nonzeros, M->size.complexity = nonzeros / (double)A->nnz;
   double *d = f->d;
   f->d = NULL;
   KCL_TRY(kcl_precond_add_vector(M, "d", n, kcl_wide_type(A->type), d));
   const bool adjoint = M->adjoint && !F->hermitian;
-  KCL_TRY(add_factor(M, &f->L, F->sweeps[0], adjoint));
-  KCL_TRY(add_factor(M, &f->U, F->sweeps[1], adjoint));
+  KCL_TRY(add_factor(M, &f->L, 0, adjoint, before));
+  KCL_TRY(add_factor(M, &f->U, 1, adjoint, before));
   if (m) KCL_TRY(add_exchange(M, m, n));
 done:
   kcl_factors_free(f);

@@ -6,9 +6,10 @@
 #include "factors/factor.h"
 
 /* M owns the factors then, also after a failure; m: the exchange, or NULL. close: Jacobi sweeps are taken where they come so near
- * to the solution. `what`: for the note. */
+ * to the solution. `what`: for the note. before: of factors with the same patterns, or NULL. */
 int kcl_factored_keep(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f,
-                      const kcl_matching *m, double close, const char *what);
+                      const kcl_matching *m, double close, const char *what,
+                      const kcl_preconditioner *before);
 void kcl_factored_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                         bool adjoint);
 
@@ -23,16 +24,17 @@ int kcl_factored_setup(kcl_preconditioner *M, const kcl_csr *A, kcl_factoring *f
 typedef struct kcl_factored {
   bool exchanged, hermitian; /* hermitian: U is L^H */
   int sweeps[2];             /* for L, U; 0: exact */
+  int64_t levels[2];
 } kcl_factored;
 
-/* Between factored.c and sweeps.c: the sweeps of F, and the levels of L, U. KCL_USAGE: the device can do neither. */
+/* Between factored.c and choose_solves.c: the sweeps of F, and the levels of L, U. KCL_USAGE: the device can do neither. */
 typedef struct kcl_choosing {
   const kcl_csr *A;
   const kcl_factors *f;
   const kcl_matching *m;
   double close;
+  const kcl_factored *before; /* of factors with the same patterns, or NULL */
 } kcl_choosing;
-int kcl_choose_solves(kcl_preconditioner *M, const kcl_choosing *c, kcl_factored *F,
-                      int64_t levels[2]);
+int kcl_choose_solves(kcl_preconditioner *M, const kcl_choosing *c, kcl_factored *F);
 
 #endif

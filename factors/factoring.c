@@ -78,7 +78,7 @@ int kcl_factored_setup(kcl_preconditioner *M, const kcl_csr *A, kcl_factoring *f
     KCL_TRY(try_factors(M, &t));
   }
   snprintf(text, sizeof text, t.shift > 0 ? "%s, diagonal + %g" : "%s", what, t.shift);
-  rc = kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, close, text);
+  rc = kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, close, text, NULL);
 done:
   kcl_csr_free(&owned), kcl_factors_free(&t.f), kcl_matching_free(&t.m);
   return rc;

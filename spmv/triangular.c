@@ -13,6 +13,7 @@
 #include "core/matrix/level_sets.h"
 #include "core/matrix/matrix.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { TRIANGULAR_WIDE = 1 << 14 /* rows and entries of a step that is worth a barrier */ };
 enum { ROW_PTR, COL, VAL, ORDER, ROW_ALONE }; /* arrays on the cpu executor, */
@@ -101,13 +102,25 @@ static int triangular_on_device(kcl_matrix *m, const kcl_level_sets *s) {
   return KCL_OK;
 }
 
-static int triangular_build(kcl_matrix *m, const kcl_csr *N) {
+/* The steps and the order of a matrix with this pattern. */
+static int copy_lay_out(kcl_matrix *m, const kcl_matrix *from) {
+  int32_t *order;
+  uint8_t *alone;
+  m->steps = from->steps;
+  int rc = kcl_alloc_unset(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step);
+  if (!rc) rc = kcl_matrix_array(m, "order", KCL_INT32, m->rows, (void **)&order);
+  if (!rc) rc = kcl_matrix_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
+  if (rc) return rc;
+  memcpy(m->step, from->step, (size_t)(m->steps + 1) * sizeof *m->step);
+  memcpy(order, from->array[ORDER].data, (size_t)m->rows * sizeof *order);
+  memcpy(alone, from->array[ROW_ALONE].data, (size_t)m->steps);
+  return KCL_OK;
+}
+
+static int lay_out_anew(kcl_matrix *m, const kcl_csr *N) {
   kcl_level_sets s;
   int rc = kcl_level_sets_find(m->ctx, N, &s);
   if (rc) return rc;
-  kcl_matrix_borrow(m, "row_ptr", KCL_INT64, N->rows + 1, N->row_ptr);
-  kcl_matrix_borrow(m, "col", KCL_INT32, N->nnz, N->col);
-  kcl_matrix_borrow(m, "val", KCL_SCALAR, N->nnz, N->val);
   if (kcl_matrix_on_device(m)) {
     rc = triangular_on_device(m, &s);
   } else {
@@ -117,6 +130,16 @@ static int triangular_build(kcl_matrix *m, const kcl_csr *N) {
   }
   kcl_level_sets_free(&s);
   return rc;
+}
+
+static int triangular_build(kcl_matrix *m, const kcl_csr *N) {
+  const kcl_matrix *before = kcl_matrix_on_device(m) ? NULL : m->before;
+  kcl_matrix_borrow(m, "row_ptr", KCL_INT64, N->rows + 1, N->row_ptr);
+  kcl_matrix_borrow(m, "col", KCL_INT32, N->nnz, N->col);
+  kcl_matrix_borrow(m, "val", KCL_SCALAR, N->nnz, N->val);
+  if (!before) return lay_out_anew(m, N);
+  kcl_matrix_param(m, "upper", before->param[UPPER].value);
+  return copy_lay_out(m, before);
 }
 
 /* ---------------------------------------------------------------- on the cpu executor */

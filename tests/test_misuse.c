@@ -7,12 +7,13 @@
 
 static kcl *ctx;
 
-#define REFUSED(call, word)                                                                        \
+#define REFUSED_AS(as, call, word)                                                                 \
   do {                                                                                             \
     int status = (call);                                                                           \
-    CHECKF(status == KCL_USAGE && strstr(kcl_error(ctx), word), "%s: %d, %s", #call, status,       \
+    CHECKF(status == (as) && strstr(kcl_error(ctx), word), "%s: %d, %s", #call, status,            \
            kcl_error(ctx));                                                                        \
   } while (0)
+#define REFUSED(call, word) REFUSED_AS(KCL_USAGE, call, word)
 
 /* ---------------------------------------------------------------- NULL */
 
@@ -360,6 +361,13 @@ static void test_entries_not_finite(void) {
   kcl_solver_free(&s);
   ((double *)A->val)[1] = NAN;
   CHECK(kcl_setup(ctx, A, NULL, &s) == KCL_INPUT && strstr(kcl_error(ctx), "row 1, column 2"));
+  kcl_csr_free(&A); /* in a row that is not the last of a thread's */
+  if (!CHECK(!kcl_generate(ctx, "poisson2d:100", &A, NULL))) return;
+  CHECK(!kcl_setup(ctx, A, NULL, &s));
+  ((double *)A->val)[3] = ((double *)A->val)[4] = NAN;
+  REFUSED_AS(KCL_INPUT, kcl_refresh(s, A), "row 2, column 1");
+  kcl_solver_free(&s), A->symmetry = KCL_GENERAL;
+  REFUSED_AS(KCL_INPUT, kcl_setup(ctx, A, NULL, &s), "row 2, column 1");
   Z->symmetry = KCL_GENERAL, ((double *)Z->val)[5] = INFINITY;
   CHECK(kcl_setup(ctx, Z, NULL, &s) == KCL_INPUT && strstr(kcl_error(ctx), "row 1, column"));
   kcl_csr_free(&A), kcl_csr_free(&Z);

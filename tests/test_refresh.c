@@ -45,8 +45,9 @@ static kcl_csr *others(const problem *p) {
 static int64_t solve(const problem *p, kcl_solver *s, const char *what) {
   kcl_report r = {0};
   for (int64_t i = 0; i < p->A->rows; i++) p->x[i] = 0;
-  CHECKF(!kcl_solve(s, p->b, p->x, &r) && r.converged, "%s on %s: %s, %s", what, p->where,
-         kcl_reason_text(r.reason), kcl_error(p->ctx));
+  const int rc = kcl_solve(s, p->b, p->x, &r);
+  CHECKF(!rc && r.converged, "%s on %s: %d, %s, %g, %s", what, p->where, rc,
+         kcl_reason_text(r.reason), r.relative_residual, kcl_error(p->ctx));
   return r.iterations;
 }
 
@@ -141,6 +142,95 @@ done:
   kcl_solver_free(&s), kcl_csr_free(&B);
 }
 
+/* ---------------------------------------------------------------- what is not done again */
+
+static void change_upper(kcl_csr *B, double factor) {
+  for (int64_t i = 0; i < B->rows; i++)
+    for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++)
+      if (B->col[k] > i) ((double *)B->val)[k] *= factor;
+}
+
+/* Rows that were equal and are so again: distinct rows alone are counted, and a symmetry that is lost is still seen. */
+static void test_repeating_rows(const problem *p) {
+  kcl_csr *B = NULL;
+  kcl_solver *s = NULL;
+  kcl_setup_info u;
+  if (!CHECK(!kcl_csr_convert(p->ctx, p->A, KCL_D, &B) && !kcl_setup(p->ctx, B, NULL, &s)))
+    goto done;
+  CHECKF(s->system.repeated.run, "%s: runs of rows were not kept", p->where);
+  for (int64_t k = 0; k < B->nnz; k++) ((double *)B->val)[k] *= 3;
+  CHECKF(!kcl_refresh(s, B), "%s", kcl_error(p->ctx));
+  CHECKF(s->system.repeated.run && s->system.repeated.found.A == s->system.A &&
+             s->system.stats.norm_inf == 24 && s->system.stats.symmetric,
+         "%s: rows were compared with all others again", p->where);
+  solve(p, s, "rows that repeat");
+  change_upper(B, 0.9);
+  CHECK(kcl_refresh(s, B) == KCL_USAGE && strstr(kcl_error(p->ctx), "declared symmetric"));
+  B->symmetry = KCL_GENERAL;
+  CHECKF(!kcl_refresh(s, B) && s->system.repeated.run, "%s", kcl_error(p->ctx));
+  kcl_solver_info(s, &u);
+  CHECKF(strncmp(u.solver, "cg", 2), "%s of an unsymmetric matrix", u.solver);
+  solve(p, s, "rows that repeat, not symmetric");
+done:
+  kcl_solver_free(&s), kcl_csr_free(&B);
+}
+
+/* Values that repeat are counted again for a format that stores each once, and for no other. A format that new values do not suit
+ * is replaced. */
+static void test_repeats(const problem *p) {
+  kcl_csr *B = others(p);
+  kcl_solver *s = NULL;
+  kcl_options o = cg_options();
+  if (!CHECK(!kcl_setup(p->ctx, p->A, NULL, &s))) goto done;
+  const kcl_format *f = s->selection.engine->operators[0]->format;
+  const int64_t few = s->system.stats.row_patterns;
+  CHECKF(f->counts_repeats, "%s: %s was chosen, which has no use for rows that repeat", p->where,
+         f->name);
+  CHECKF(!kcl_refresh(s, B) && s->system.stats.row_patterns > few, "%s", kcl_error(p->ctx));
+  solve(p, s, "rows that do not repeat");
+  kcl_solver_free(&s);
+  o.format = "csr-scalar";
+  if (!CHECK(!kcl_setup(p->ctx, B, &o, &s))) goto done;
+  const int64_t many = s->system.stats.row_patterns;
+  CHECKF(!kcl_refresh(s, p->A) && s->system.stats.row_patterns == many,
+         "%s: distinct rows were counted for %s", p->where, o.format);
+  solve(p, s, "values that repeat");
+done:
+  kcl_solver_free(&s), kcl_csr_free(&B);
+}
+
+/* A refreshed engine has the vectors of the one before, dirty as they are, and the bits of a new one. */
+static void test_vectors(const problem *p, const char *method) {
+  const size_t size = (size_t)p->A->rows * sizeof *p->x;
+  kcl_options o = kcl_defaults;
+  kcl_solver *s = NULL;
+  kcl_report first = {0}, then = {0};
+  double *x = calloc((size_t)p->A->rows, sizeof *x);
+  o.solver = method, o.precond = "none", o.max_iter = 60;
+  if (!CHECKF(!kcl_setup(p->ctx, p->A, &o, &s), "%s: %s", method, kcl_error(p->ctx))) goto done;
+  kcl_engine *e = s->selection.engine;
+  const void *b = e->executor.memory(&e->executor, e->program->b);
+  memset(p->x, 0, size);
+  CHECK(!kcl_solve(s, p->b, x, &first) && !kcl_refresh(s, p->A));
+  e = s->selection.engine;
+  CHECKF(e->executor.memory(&e->executor, e->program->b) == b, "%s: other vectors", method);
+  CHECK(!kcl_solve(s, p->b, p->x, &then));
+  CHECKF(first.iterations == then.iterations && !memcmp(x, p->x, size),
+         "%s: other bits after a refresh, %lld and %lld iterations", method,
+         (long long)first.iterations, (long long)then.iterations);
+done:
+  kcl_solver_free(&s), free(x);
+}
+
+static void test_work(kcl *ctx, const char *where) {
+  problem p;
+  if (!open_problem(ctx, where, "poisson2d:130", &p)) return;
+  test_repeating_rows(&p), test_repeats(&p);
+  for (int i = 0; i < kcl_method_count && !strcmp(where, "cpu"); i++)
+    test_vectors(&p, kcl_method_at(i)->name);
+  close_problem(&p);
+}
+
 static void refused(const problem *p, kcl_solver *s, const kcl_csr *B, const char *word) {
   CHECKF(kcl_refresh(s, B) == KCL_USAGE && strstr(kcl_error(p->ctx), word), "%s: %s", word,
          kcl_error(p->ctx));
@@ -168,8 +258,8 @@ static void test_refusals(const problem *p) {
 
 /* On devices, where kernels are compiled, those that keep something: by default one of two in each layout. */
 static void test_place(kcl *ctx, const char *where, bool gpu_layout) {
-  static const char *const preconds[] = {"amg",  "sa",           "amg-aggressive", "fsai",
-                                         "none", "block-jacobi", "chebyshev",      "jacobi"};
+  static const char *const preconds[] = {
+      "amg", "sa", "amg-aggressive", "fsai", "none", "block-jacobi", "chebyshev", "jacobi", "ic"};
   const bool native = !strcmp(where, "cpu");
   const size_t count = sizeof preconds / sizeof *preconds;
   problem p;
@@ -203,7 +293,7 @@ int main(void) {
     if (kcl_select(ctx, devices[i], 0))
       skip("%s: %s", devices[i], kcl_error(ctx));
     else if (i < 2)
-      test_place(ctx, devices[i], false);
+      test_place(ctx, devices[i], false), test_work(ctx, devices[i]);
     else
       test_place(ctx, "opencl, as a GPU", true), test_zeros(ctx, "opencl, as a GPU");
     kcl_destroy(&ctx);

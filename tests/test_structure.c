@@ -2,6 +2,7 @@
  * Hermitian, skew and shifted matrices of all types, and each with one entry changed, lost, or off by rounding. */
 #include "core/base/base.h"
 #include "core/matrix/structure.h"
+#include "core/matrix/matrix.h"
 #include "tests/check.h"
 #include <float.h>
 #include <math.h>
@@ -79,13 +80,14 @@ static kcl_mirror mirror_of(const kcl_csr *A, double *asymmetry) {
   const double unit = A->type == KCL_S || A->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
   double shift[2];
   bool there;
-  kcl_mirror m = {true, true, true};
+  kcl_mirror m = {true, true, true, true};
   transposed(A, 0, 0, &there, shift);
   *asymmetry = 0;
   for (int64_t i = 0; i < A->rows; i++) {
     double d[2];
     transposed(A, i, i, &there, d);
     m.shifted_skew = m.shifted_skew && d[0] == shift[0] && d[1] == 0;
+    m.skew = m.skew && d[0] == 0 && d[1] == 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       int64_t j = A->col[k];
       double a[2], b[2];
@@ -93,6 +95,7 @@ static kcl_mirror mirror_of(const kcl_csr *A, double *asymmetry) {
       m.symmetric = m.symmetric && there && a[0] == b[0] && a[1] == b[1];
       m.hermitian = m.hermitian && there && a[0] == b[0] && a[1] == -b[1];
       if (i != j) m.shifted_skew = m.shifted_skew && there && a[0] == -b[0] && a[1] == b[1];
+      m.skew = m.skew && there && a[0] == -b[0] && a[1] == -b[1];
       double apart = hypot(a[0] - b[0], a[1] + b[1]);
       if (apart > 0)
         *asymmetry = fmax(*asymmetry, apart / fmax(row_largest(A, i), row_largest(A, j)) / unit);
@@ -135,7 +138,7 @@ static void count(const kcl_csr *A, kcl_stats *s) {
 
 static bool equal(kcl_mirror a, kcl_mirror b) {
   return a.symmetric == b.symmetric && a.hermitian == b.hermitian &&
-         a.shifted_skew == b.shifted_skew;
+         a.shifted_skew == b.shifted_skew && a.skew == b.skew;
 }
 
 static void test_symmetry(kcl *ctx, const kcl_csr *A, const char *what) {
@@ -143,9 +146,10 @@ static void test_symmetry(kcl *ctx, const kcl_csr *A, const char *what) {
   const kcl_mirror m = mirror_of(A, &wanted);
   for (int t = 0; t < TEAMS; t++) {
     double got;
+    kcl_mirror now;
     kcl_set_threads(threads[t]);
-    CHECKF(equal(m, kcl_mirrored(A)), "%s, type %c, %d threads", what, kcl_type_letter(A->type),
-           threads[t]);
+    CHECKF(!kcl_mirrored(ctx, A, &now) && equal(m, now), "%s, type %c, %d threads", what,
+           kcl_type_letter(A->type), threads[t]);
     if (!CHECK(!kcl_asymmetry(ctx, A, &got))) continue;
     if (t == 0) first = got;
     CHECKF(got == first && (wanted < 1e6 ? got == wanted : got >= 1e6 && got <= wanted),
@@ -213,8 +217,8 @@ static void test_values(kcl *ctx, kcl_type type) {
   for (int from = 0; from < 2 && CHECK(A[0] && A[1]); from++) {
     CHECK(!kcl_csr_stats(ctx, A[!from], &fresh));
     CHECK(!kcl_csr_stats(ctx, A[from], &s) && memcmp(&s, &fresh, sizeof s));
-    CHECK(!kcl_csr_values(ctx, A[!from], NULL, &s) &&
-          !kcl_compression(ctx, A[!from], NULL, &s) && !memcmp(&s, &fresh, sizeof s));
+    CHECK(!kcl_csr_values(ctx, A[!from], NULL, &s) && !kcl_compression(ctx, A[!from], NULL, &s) &&
+          !memcmp(&s, &fresh, sizeof s));
   }
   kcl_csr_free(&A[0]), kcl_csr_free(&A[1]);
 }
@@ -227,7 +231,8 @@ static void test_small(kcl *ctx) {
     for (int64_t i = 0; n > 1 && i < n; i++) A->row_ptr[i + 1] = 1;
     if (n > 1) A->col[0] = 1, *(double *)A->val = 5; /* a_01 alone */
     test_symmetry(ctx, A, "small");
-    CHECK(kcl_mirrored(A).symmetric == (n < 2));
+    kcl_mirror m;
+    CHECK(!kcl_mirrored(ctx, A, &m) && m.symmetric == (n < 2));
     kcl_csr_free(&A);
   }
 }
@@ -252,14 +257,136 @@ static void test_zeros(kcl *ctx, kcl_type type) {
   kcl_csr_free(&A);
 }
 
+/* ---------------------------------------------------------------- rows that repeat */
+
+/* A grid of 200 x 200: few distinct rows, in runs. lopsided: without the entries before the diagonal. */
+static kcl_csr *make_repeating(kcl *ctx, kcl_type type, bool lopsided) {
+  static const int64_t away[] = {-200, -1, 0, 1, 200};
+  enum { ROWS = 40000 };
+  kcl_csr *A = NULL;
+  if (kcl_csr_create(ctx, ROWS, ROWS, 5 * ROWS, type, &A)) return NULL;
+  int64_t at = 0;
+  for (int64_t i = 0; i < ROWS; i++) {
+    for (int d = 0; d < 5; d++) {
+      const int64_t j = i + away[d];
+      if (j < 0 || j >= ROWS || (lopsided && d == 1)) continue;
+      if ((d == 1 || d == 3) && i / 200 != j / 200) continue;
+      A->col[at++] = (int32_t)j;
+    }
+    A->row_ptr[i + 1] = at;
+  }
+  A->nnz = A->stored = at;
+  return A;
+}
+
+typedef enum change {
+  EVEN,
+  UPPER_DOUBLE,
+  SKEW_VALUES,
+  SHIFTED,
+  LOWER_ZERO,
+  NOT_A_NUMBER,
+  CHANGES
+} change;
+
+/* Values that depend on the side of the diagonal alone. */
+static void change_values(kcl_csr *A, change what) {
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      const bool below = A->col[k]<i, above = A->col[k]> i;
+      double z[2] = {below || above ? -1 : 4, 0};
+      if (kcl_type_complex(A->type)) z[1] = below ? 0.5 : above ? -0.5 : 0;
+      if (what == UPPER_DOUBLE && above) z[0] *= 2;
+      if ((what == SKEW_VALUES || what == SHIFTED) && above) z[0] = -z[0];
+      if (what == SKEW_VALUES && !below && !above) z[0] = 0;
+      if (what == LOWER_ZERO && !above) z[0] = z[1] = 0;
+      if (what == NOT_A_NUMBER && !below && !above) z[0] = NAN;
+      kcl_set_element(A->type, A->val, k, z);
+    }
+}
+
+/* From distinct rows the same is counted as from all rows. */
+static void compare_counts(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *before, int what) {
+  kcl_distinct_rows d = {.A = A};
+  kcl_stats all, few;
+  kcl_mirror m, in_runs;
+  bool same = false;
+  memset(&all, 0, sizeof all), memset(&few, 0, sizeof few);
+  CHECK(!kcl_distinct_rows_renew(ctx, &d, before, &same) && same);
+  CHECK(!kcl_mirrored(ctx, A, &m) && !kcl_mirrored_in_runs(ctx, &d, &in_runs));
+  CHECKF(equal(m, in_runs), "change %d, type %c: %d%d%d%d, in runs %d%d%d%d", what,
+         kcl_type_letter(A->type), m.symmetric, m.hermitian, m.shifted_skew, m.skew,
+         in_runs.symmetric, in_runs.hermitian, in_runs.shifted_skew, in_runs.skew);
+  CHECK(!kcl_csr_structure(ctx, A, &all) && !kcl_csr_structure(ctx, A, &few));
+  CHECK(!kcl_csr_values(ctx, A, NULL, &all) && !kcl_csr_values(ctx, A, &d, &few));
+  CHECKF(!memcmp(&all, &few, sizeof all), "change %d, type %c: other counts in runs", what,
+         kcl_type_letter(A->type));
+  CHECK(isnan(all.norm_inf) == (what == NOT_A_NUMBER));
+  kcl_distinct_rows_free(&d);
+}
+
+static void test_repeating(kcl *ctx, kcl_type type, bool lopsided) {
+  kcl_csr *A = make_repeating(ctx, type, lopsided);
+  if (!CHECK(A)) return;
+  kcl_distinct_rows before = {.A = A}, d = {.A = A};
+  kcl_repeats rows;
+  bool few = false, same = true;
+  change_values(A, EVEN);
+  CHECK(!kcl_repeats_find_rows(ctx, A, &before, true, &rows));
+  CHECK(!kcl_distinct_rows_list_runs(ctx, &before, &few) && few);
+  for (change c = EVEN; c < CHANGES; c++) {
+    change_values(A, c);
+    compare_counts(ctx, A, &before, c);
+  }
+  change_values(A, EVEN);
+  kcl_set_element(type, A->val, A->nnz / 2, (double[]){7, 0});
+  CHECK(!kcl_distinct_rows_renew(ctx, &d, &before, &same) && !same && !d.found.A);
+  kcl_distinct_rows_free(&before), kcl_csr_free(&A);
+}
+
+/* Zeros come and go; columns of zeros are counted anew where they may have changed. */
+static void test_zeros_again(kcl *ctx) {
+  kcl_csr *A = make_repeating(ctx, KCL_D, false);
+  kcl_stats s;
+  if (!CHECK(A)) return;
+  change_values(A, EVEN);
+  CHECK(!kcl_csr_stats(ctx, A, &s) && s.zero_cols == 0);
+  for (int64_t k = 0; k < A->nnz; k++)
+    if (A->col[k] == 777) ((double *)A->val)[k] = 0;
+  CHECK(!kcl_csr_values(ctx, A, NULL, &s) && s.zero_cols == 1 && s.first_zero_col == 777);
+  change_values(A, EVEN);
+  CHECK(!kcl_csr_values(ctx, A, NULL, &s) && s.zero_cols == 0 && s.first_zero_col == -1);
+  kcl_csr_free(&A);
+}
+
+/* Formats that do not say so have sizes that do not depend on values that repeat. */
+static void test_formats(kcl_type type) {
+  kcl_stats s = {.rows = 1000, .cols = 1000, .nnz = 5000, .row_mean = 5, .row_max = 5}, few;
+  s.sell_padded = s.sell_padded2 = s.sell_padded4 = s.sell_sorted_padded = 5120;
+  s.row_patterns = s.distinct_pairs = s.distinct_values = KCL_MOST_REPEATS + 1;
+  s.hermitian = s.symmetric = true, s.diagonals = 5, few = s;
+  few.row_patterns = few.pattern_runs = few.distinct_pairs = few.distinct_values = 3;
+  few.pattern_entries = 15, few.values_fit_float = true;
+  for (int i = 0; i < kcl_format_count; i++) {
+    const kcl_format *f = kcl_format_at(i, type);
+    const kcl_size a = f->size(&s, type), b = f->size(&few, type);
+    const bool refuses = f->refuses && f->refuses(&s, type),
+               then = f->refuses && f->refuses(&few, type);
+    const bool differs = a.total != b.total || a.largest != b.largest || refuses != then;
+    CHECKF(!differs || f->counts_repeats, "%s: bytes depend on values", f->name);
+  }
+}
+
 int main(void) {
   kcl *ctx = NULL;
   if (kcl_create(&ctx)) return 1;
   for (int t = KCL_S; t <= KCL_Z; t++) {
     test_kind(ctx, SYMMETRIC, t), test_kind(ctx, SKEW, t);
     if (kcl_type_complex(t)) test_kind(ctx, HERMITIAN, t);
-    test_values(ctx, t), test_zeros(ctx, t);
+    test_values(ctx, t), test_zeros(ctx, t), test_formats(t);
+    test_repeating(ctx, t, false), test_repeating(ctx, t, true);
   }
+  test_zeros_again(ctx);
   test_small(ctx);
   kcl_destroy(&ctx);
   return check_report();

@@ -37,10 +37,6 @@ static void copy_scaled(void *arg, int64_t first, int64_t end) {
   }
 }
 
-void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, double scale) {
-  kcl_for(n, KCL_FEW, copy_scaled, &(scaled_copy){to, from, y, x, scale});
-}
-
 typedef struct moving {
   char *to;
   const char *from;
@@ -53,6 +49,13 @@ static void move_bytes(void *arg, int64_t first, int64_t end) {
 
 void kcl_copy_bytes(void *to, const void *from, int64_t bytes) {
   kcl_for(bytes, 1 << 18, move_bytes, &(moving){to, from});
+}
+
+void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, double scale) {
+  if (to == from && scale == 1)
+    kcl_copy_bytes(y, x, n * (int64_t)kcl_type_size(to));
+  else
+    kcl_for(n, KCL_FEW, copy_scaled, &(scaled_copy){to, from, y, x, scale});
 }
 
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {

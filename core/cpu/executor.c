@@ -370,12 +370,24 @@ static void release_vector(void *v) {
   if (v && --head[-1].users == 0) free(head - 1);
 }
 
+/* Constants of another owner, as they are stored here, are not copied. */
+static bool used_in_place(const kcl_program *k, kcl_vec v) {
+  const kcl_vector_info *u = &k->vector[v];
+  return u->values && u->borrowed && u->type == kcl_vector_stored(k, v);
+}
+
+/* A constant is there once for all right-hand sides. */
+static void release_vectors(const kcl_cpu *e) {
+  const int vectors = e->k->vectors;
+  for (int i = 0; e->vec && i < e->k->nrhs * vectors; i++)
+    if (!used_in_place(e->k, i % vectors) && (i < vectors || !kcl_vector_shared(e->k, i % vectors)))
+      release_vector(e->vec[i]);
+}
+
 static void close_cpu(kcl_executor *ex) {
   kcl_cpu *e = ex->data;
   if (!e) return;
-  for (int i = 0; e->vec && i < e->k->nrhs * e->k->vectors; i++)
-    if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors))
-      release_vector(e->vec[i]);
+  release_vectors(e);
   for (int i = 0; i < KCL_SNAPSHOTS; i++) free(e->snapshot[i]);
   free(e->vec);
   free(e->temporary);
@@ -414,6 +426,10 @@ static int make_vector(kcl_executor *ex, kcl_vec v, int rhs) {
   bool shared = kcl_vector_shared(k, v);
   if (shared && rhs) {
     *at = e->vec[v];
+    return KCL_OK;
+  }
+  if (used_in_place(k, v)) {
+    *at = k->vector[v].values;
     return KCL_OK;
   }
   vector_head *lent = lent_vector(k, v, rhs);

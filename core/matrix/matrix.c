@@ -105,8 +105,9 @@ double kcl_matrix_prepared_bytes(const kcl_matrix *m) {
   return bytes;
 }
 
-int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
-                          struct kcl_distinct_rows *distinct, kcl_matrix **out) {
+static int build_knowing(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                         struct kcl_distinct_rows *distinct, const kcl_matrix *before,
+                         kcl_matrix **out) {
   kcl_matrix *m = *out = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
@@ -119,9 +120,10 @@ int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
                     .lanes = 1,
                     .source = *A,
                     .distinct = distinct,
+                    .before = before,
                     .scatter_items = A->nnz};
   KCL_TRY(f->build(m, A));
-  m->distinct = NULL;
+  m->distinct = NULL, m->before = NULL;
   KCL_TRY(kcl_matrix_check_names(m));
   if (f->image) add_image(m);
   if (!kcl_matrix_gpu_layout(m)) m->lanes = 1;
@@ -129,6 +131,16 @@ int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
 done:
   kcl_matrix_free(&m);
   return rc;
+}
+
+int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                          struct kcl_distinct_rows *distinct, kcl_matrix **out) {
+  return build_knowing(ctx, f, A, distinct, NULL, out);
+}
+
+int kcl_matrix_build_again(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                           const kcl_matrix *before, kcl_matrix **out) {
+  return build_knowing(ctx, f, A, NULL, before, out);
 }
 
 int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out) {

@@ -52,7 +52,9 @@ struct kcl_matrix {
   kcl_csr
       source; /* the CSR it was built from, whose arrays are the caller's; row_ptr NULL: there is none */
   struct kcl_distinct_rows
-      *distinct;    /* for build: that CSR's (core/matrix/repeats.h), or NULL; NULL afterwards */
+      *distinct; /* for build: that CSR's (core/matrix/repeats.h), or NULL; NULL afterwards */
+  const kcl_matrix
+      *before; /* for build: one of the same pattern in this format, or NULL; NULL afterwards */
   kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
   int sharers;      /* owners beyond the first: the last one to free it frees it */
   bool uneven;      /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
@@ -114,7 +116,7 @@ struct kcl_format {
   bool columns_renumberable;
   /* The bytes of the arrays that build makes, without the image. */
   kcl_size (*size)(const kcl_stats *s, kcl_type type);
-  bool size_is_bound; /* size may predict more than build makes */
+  bool size_is_bound;  /* size may predict more than build makes */
   bool counts_repeats; /* size, refuses or slowdown depend on the fields of kcl_compression */
   /* NULL (function or result), or why no such matrix can be stored: a number and its limit, in
    * kcl_refusal_text. */
@@ -182,6 +184,9 @@ int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix
 /* kcl_matrix_build for an A whose distinct rows may be known already. */
 int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
                           struct kcl_distinct_rows *distinct, kcl_matrix **out);
+/* kcl_matrix_build for an A with the pattern of the one that `before`, of the same format, was built from; or NULL. */
+int kcl_matrix_build_again(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                           const kcl_matrix *before, kcl_matrix **out);
 /* A matrix of this structure in this format, not built: one array of as many bytes, without data. */
 void kcl_matrix_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
                         kcl_matrix *out);

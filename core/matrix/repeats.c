@@ -332,8 +332,11 @@ static int copy_found(kcl *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *b
   kcl_repeats *to = &d->found;
   const int64_t rows = d->A->rows;
   int rc;
-  *to = (kcl_repeats){
-      .A = d->A, .kind = KCL_ROWS, .count = from->count, .runs = from->runs, .capacity = from->count};
+  *to = (kcl_repeats){.A = d->A,
+                      .kind = KCL_ROWS,
+                      .count = from->count,
+                      .runs = from->runs,
+                      .capacity = from->count};
   KCL_TRY(kcl_alloc_unset(ctx, to->count, sizeof *to->row, "distinct rows", (void **)&to->row));
   KCL_TRY(kcl_alloc_unset(ctx, to->count, sizeof *to->entry, "distinct rows", (void **)&to->entry));
   KCL_TRY(kcl_alloc_unset(ctx, rows, sizeof *to->code, "row codes", (void **)&to->code));

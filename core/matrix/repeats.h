@@ -28,7 +28,7 @@ typedef struct kcl_repeats {
 typedef struct kcl_distinct_rows {
   const kcl_csr *A;
   kcl_repeats found; /* A NULL: nobody has asked for them yet */
-  int64_t *run;      /* [found.runs + 1] the first row of each run, and A's rows; NULL: not listed */
+  int64_t *run; /* [found.runs + 1] the first row of each run, and A's rows; NULL: not listed */
 } kcl_distinct_rows;
 bool kcl_distinct_rows_found(const kcl_distinct_rows *d, const kcl_csr *A); /* d NULL: no */
 void kcl_distinct_rows_free(kcl_distinct_rows *d);

@@ -185,8 +185,10 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
 }
 
 static void add_rows_like(stats_counting *c, const stats_counting *one, int64_t times) {
-  c->zeros += times * one->zeros, c->zero_diagonal += times * one->zero_diagonal;
-  c->dominant += times * one->dominant, c->positive += times * one->positive;
+  c->zeros += times * one->zeros;
+  c->zero_diagonal += times * one->zero_diagonal;
+  c->dominant += times * one->dominant;
+  c->positive += times * one->positive;
   c->zero_rows += times * one->zero_rows;
   kcl_lower(&c->least, one->least), kcl_raise(&c->most, one->most);
   kcl_lower(&c->least_row, one->least_row), kcl_raise(&c->most_row, one->most_row);
@@ -273,8 +275,7 @@ static int symmetry(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinc
   s->symmetric = settled ? !skew : m.symmetric;
   s->shifted_skew = settled ? skew : m.shifted_skew;
   if (s->hermitian) s->asymmetry = 0;
-  if (s->hermitian || settled) return KCL_OK;
-  rc = kcl_asymmetry(ctx, A, &s->asymmetry);
+  if (!s->hermitian && !settled) rc = kcl_asymmetry(ctx, A, &s->asymmetry);
   return rc || holds ? rc : kcl_check_declared(ctx, A, s);
 }
 

@@ -184,8 +184,7 @@ bool kcl_choice_stays(const kcl_selection *c, const kcl_selection *before) {
   const kcl_system *s = c->system;
   const bool any = s->undecided.method || s->undecided.precond;
   if (!before || (any && !keeps_way(c, before))) return false;
-  return !s->undecided.format ||
-         keeps_format(c, any ? before->way.method : c->way.method, before);
+  return !s->undecided.format || keeps_format(c, any ? before->way.method : c->way.method, before);
 }
 
 static void keep_way(kcl_selection *c, const kcl_selection *b) {
@@ -216,12 +215,11 @@ int kcl_choose_way(kcl_selection *c, const kcl_selection *before) {
   const bool any = s->undecided.method || s->undecided.precond;
   int rc = KCL_OK;
   kcl_rates_recall(s->ctx);
-  if (kcl_auto_remembers(c) && before && same_facts(s, before->system)) {
-    memcpy(c->key, before->key, sizeof c->key);
-    c->recalled = before->recalled, c->remembered = before->remembered;
-    c->expected = c->remembered.iterations;
-  } else if (kcl_auto_remembers(c)) {
-    kcl_choice_key(s->ctx, s->A, &s->stats, &s->options, c->key);
+  if (kcl_auto_remembers(c)) {
+    if (before && same_facts(s, before->system))
+      memcpy(c->key, before->key, sizeof c->key);
+    else
+      kcl_choice_key(s->ctx, s->A, &s->stats, &s->options, c->key);
     c->recalled = kcl_choice_recall(c->key, &c->remembered);
     c->expected = c->remembered.iterations;
   }

@@ -120,8 +120,9 @@ int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *fr
 int kcl_precond_adopt_vector(kcl_preconditioner *M, const char *name, int64_t n, void *buffer,
                              void (*free_buffer)(kcl *ctx, void *buffer));
 void kcl_preconditioner_clear(kcl_preconditioner *M); /* of vectors and matrices */
-/* 1 / a_ii, [rows] of type KCL_D, or KCL_Z for complex A; KCL_USAGE where one is none or 0. */
-int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double **out);
+/* 1 / a_ii, [rows] of type KCL_D, or KCL_Z for complex A; KCL_USAGE where one is none or 0. distinct: A's rows, or NULL. */
+int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A,
+                                 const struct kcl_distinct_rows *distinct, double **out);
 
 /* ---- for apply */
 static inline kcl_vec kcl_precond_constant(const kcl_program *k, int vector) {

@@ -186,6 +186,7 @@ double kcl_preconditioner_bytes(const kcl_preconditioner *M) {
 
 typedef struct inverting {
   const kcl_csr *A;
+  const int64_t *run; /* the first rows of runs of equal ones, and A's rows; or NULL */
   double *d;
   _Atomic int64_t zero; /* the first row with none or 0 on the diagonal */
 } inverting;
@@ -211,12 +212,28 @@ static void invert_diagonal(void *arg, int64_t from, int64_t to) {
   }
 }
 
-int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double **out) {
+/* Rows of a run have the diagonal entry of its first. */
+static void invert_runs(void *arg, int64_t from, int64_t to) {
+  const inverting *v = arg;
+  const int width = kcl_type_complex(v->A->type) ? 2 : 1;
+  for (int64_t n = from; n < to; n++) {
+    const int64_t first = v->run[n];
+    invert_diagonal(arg, first, first + 1);
+    for (int64_t i = width * (first + 1); i < width * v->run[n + 1]; i++) v->d[i] = v->d[i - width];
+  }
+}
+
+int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A,
+                                 const kcl_distinct_rows *distinct, double **out) {
   const kcl_type type = kcl_wide_type(A->type);
-  inverting v = {.A = A, .zero = A->rows};
+  const bool in_runs = kcl_distinct_rows_found(distinct, A) && distinct->run;
+  inverting v = {.A = A, .zero = A->rows, .run = in_runs ? distinct->run : NULL};
   int rc = kcl_alloc_unset(M->ctx, A->rows, kcl_type_size(type), "the diagonal", (void **)&v.d);
   if ((*out = v.d) == NULL) return rc;
-  kcl_for(A->rows, KCL_FEW_ROWS, invert_diagonal, &v);
+  if (in_runs)
+    kcl_for(distinct->found.runs, KCL_FEW_ROWS, invert_runs, &v);
+  else
+    kcl_for(A->rows, KCL_FEW_ROWS, invert_diagonal, &v);
   if (v.zero == A->rows) return KCL_OK;
   free(*out), *out = NULL;
   return kcl_fail(

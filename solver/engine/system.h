@@ -58,8 +58,8 @@ struct kcl_system {
   kcl_distribution *distribution;
   int32_t *zero_col; /* [zero_cols], owned: columns of zeros, of this rank */
   int64_t zero_cols;
-  const kcl_engine *lender;    /* while new values are set up: that of the earlier ones; else NULL */
-  kcl_preconds *preconds;      /* owned; NULL: each engine sets up its own */
+  const kcl_engine *lender; /* while new values are set up: that of the earlier ones; else NULL */
+  kcl_preconds *preconds;   /* owned; NULL: each engine sets up its own */
   kcl_distinct_rows *distinct; /* A's, while it is set up; NULL: each user finds its own */
   kcl_distinct_rows repeated;  /* owned: the same, for new values; A NULL: not worth keeping */
   /* known: stats is complete; structure_known: the fields that depend on values are to be computed; repeats_known: but for those

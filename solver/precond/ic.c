@@ -34,7 +34,7 @@ static int ic_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   int rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
   if (!rc) rc = ic_factor(M, wide, &f, &shift);
   snprintf(what, sizeof what, shift > 0 ? "IC(0), diagonal + %.3g" : "IC(0)", shift);
-  if (!rc) rc = kcl_factored_keep(M, wide, &f, NULL, 0.05, what);
+  if (!rc) rc = kcl_factored_keep(M, wide, &f, NULL, 0.05, what, q->before);
   kcl_csr_free(&owned), kcl_factors_free(&f);
   return rc;
 }
@@ -52,4 +52,5 @@ const kcl_precond kcl_precond_ic = {.name = "ic",
                                     .symmetric = true,
                                     .bytes = ic_bytes,
                                     .setup = ic_setup,
+                                    .refresh = ic_setup, /* the factors' patterns are A's */
                                     .apply = kcl_factored_apply};
