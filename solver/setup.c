@@ -223,9 +223,8 @@ void kcl_solver_free(kcl_solver **s) {
   kcl *ctx = (*s)->system.ctx;
   kcl_mixed_free(&(*s)->mixed);
   kcl_engine_free(&(*s)->selection.engine);
-  kcl_preconds_free(&(*s)->system.preconds);
+  kcl_system_forget_kept(&(*s)->system);
   kcl_system_forget_converted(&(*s)->system);
-  kcl_distinct_rows_free(&(*s)->system.repeated);
   kcl_scaling_free(&(*s)->system.scaling);
   free((*s)->system.zero_col);
   forget_shared(&(*s)->system);

@@ -107,7 +107,7 @@ static void test_every_method(kcl *ctx, const char *where) {
              few, more);
     }
   CHECK(isinf(predicted(&s, kcl_method_at(0), kcl_precond_at(0), "no-such-format")));
-  kcl_preconds_free(&s.preconds), kcl_preconds_free(&t.preconds);
+  kcl_system_forget_kept(&s), kcl_system_forget_kept(&t);
   kcl_csr_free(&A), kcl_csr_free(&B);
 }
 
@@ -169,7 +169,7 @@ static void test_gpu(void) {
                "%s", kcl_error(ctx)))
       CHECKF(among(known[i].methods, c.way.method->name) && among(known[i].formats, f->name),
              "%s: %s in %s, %s", known[i].kind, c.way.method->name, f->name, c.why_format);
-    kcl_preconds_free(&s.preconds), kcl_csr_free(&A);
+    kcl_system_forget_kept(&s), kcl_csr_free(&A);
   }
   kcl_destroy(&ctx);
 }

@@ -126,6 +126,7 @@ static void test_unsymmetric(const problem *p) {
   kcl_csr *B = others(p);
   kcl_solver *s = NULL;
   kcl_setup_info u;
+  kcl_stats t;
   kcl_options o = cg_options();
   o.precond = "sa"; /* 17 iterations; without 11,000 */
   ((double *)B->val)[1] *= 3, B->symmetry = KCL_GENERAL;
@@ -133,6 +134,8 @@ static void test_unsymmetric(const problem *p) {
   CHECKF(!kcl_refresh(s, B), "%s", kcl_error(p->ctx));
   kcl_solver_info(s, &u);
   CHECKF(strncmp(u.solver, "cg", 2), "%s of an unsymmetric matrix", u.solver);
+  CHECKF(!kcl_csr_stats(p->ctx, B, &t) && s->system.stats.row_patterns == t.row_patterns,
+         "%s: a format was chosen by the distinct rows of earlier values", p->where);
   solve(p, s, "auto");
   kcl_solver_free(&s);
   if (!CHECK(!kcl_setup(p->ctx, p->A, &o, &s))) goto done;

@@ -282,6 +282,7 @@ static kcl_csr *make_repeating(kcl *ctx, kcl_type type, bool lopsided) {
 typedef enum change {
   EVEN,
   UPPER_DOUBLE,
+  BY_ROW,
   SKEW_VALUES,
   SHIFTED,
   LOWER_ZERO,
@@ -289,16 +290,23 @@ typedef enum change {
   CHANGES
 } change;
 
-/* Values that depend on the side of the diagonal alone. */
+/* Rows come in bands of two materials. */
+static double band(int64_t i) { return 1 + (double)(i / 4000 % 2); }
+
+/* The values of an entry depend on its side of the diagonal and on the band of the farther of its row and column; BY_ROW: on that
+ * of its row, so that symmetry is lost between bands alone. */
 static void change_values(kcl_csr *A, change what) {
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       const bool below = A->col[k]<i, above = A->col[k]> i;
       double z[2] = {below || above ? -1 : 4, 0};
       if (kcl_type_complex(A->type)) z[1] = below ? 0.5 : above ? -0.5 : 0;
+      const double scale = band(what == BY_ROW || below ? i : A->col[k]);
+      z[0] *= scale, z[1] *= scale;
       if (what == UPPER_DOUBLE && above) z[0] *= 2;
       if ((what == SKEW_VALUES || what == SHIFTED) && above) z[0] = -z[0];
       if (what == SKEW_VALUES && !below && !above) z[0] = 0;
+      if (what == SHIFTED && !below && !above) z[0] = 4;
       if (what == LOWER_ZERO && !above) z[0] = z[1] = 0;
       if (what == NOT_A_NUMBER && !below && !above) z[0] = NAN;
       kcl_set_element(A->type, A->val, k, z);

@@ -52,6 +52,8 @@ void kcl_for_each(int64_t n, int64_t grain, kcl_range *body, void *arg);
 typedef double kcl_part(const void *arg, int64_t from, int64_t to);
 double kcl_sum(int64_t n, int64_t least, kcl_part *part, const void *arg);
 double kcl_largest(int64_t n, int64_t least, kcl_part *part, const void *arg);
+/* The larger of both; NaN if one of them is. */
+static inline double kcl_larger_or_nan(double a, double b) { return b <= a || isnan(a) ? a : b; }
 
 /* Results of all parts in one place. */
 void kcl_lower(_Atomic int64_t *least, int64_t value);

@@ -73,9 +73,6 @@ INLINE compensated_sum sum_split_row(const split_product *m, kcl_type type, int6
   return q;
 }
 
-/* The larger of both; NaN if one of them is. */
-static double larger_or_nan(double m, double q) { return q <= m || isnan(m) ? m : q; }
-
 static const double SMALL = 0x1p-60; /* against b: no residual that is claimed depends on it */
 
 /* |r_i|, or the bound of its rounding errors, n^2 u^2 (|A| |x| + |b|)_i (Ogita, Rump & Oishi 2005), where that is larger and not
@@ -99,9 +96,9 @@ INLINE void multiply_rows(split_product *m, kcl_type type, int64_t from, int64_t
     const compensated_sum q = sum_split_row(m, type, i, &further, judge);
     if (!judge) continue;
     const double b = kcl_abs(wide, m->b, i), r = doubted_residual(m, wide, i, &q, b);
-    e.norm = larger_or_nan(e.norm, q.size);
-    e.rowwise = larger_or_nan(e.rowwise, kcl_ratio(r, q.size * m->x_inf + b));
-    e.componentwise = larger_or_nan(e.componentwise, kcl_ratio(r, q.size_x + b));
+    e.norm = kcl_larger_or_nan(e.norm, q.size);
+    e.rowwise = kcl_larger_or_nan(e.rowwise, kcl_ratio(r, q.size * m->x_inf + b));
+    e.componentwise = kcl_larger_or_nan(e.componentwise, kcl_ratio(r, q.size_x + b));
   }
   if (!judge) return;
   kcl_raise(&m->norm, kcl_bits(e.norm));

@@ -292,7 +292,7 @@ void kcl_distinct_rows_free(kcl_distinct_rows *d) {
 
 int kcl_distinct_rows_list_runs(kcl *ctx, kcl_distinct_rows *d, bool *few) {
   enum { RUN_ROWS = 8 }; /* rows of a run, on average, that make it worth listing */
-  const kcl_repeats *r = &d->found;
+  kcl_repeats *r = &d->found;
   *few = d->run;
   if (*few || !r->A || !kcl_repeats_fit(r) || RUN_ROWS * r->runs > r->A->rows) return KCL_OK;
   int rc = kcl_alloc_unset(ctx, r->runs + 1, sizeof *d->run, "runs of rows", (void **)&d->run);
@@ -301,6 +301,8 @@ int kcl_distinct_rows_list_runs(kcl *ctx, kcl_distinct_rows *d, bool *few) {
   for (int64_t i = 0; i < r->A->rows; i++)
     if (i == 0 || r->code[i] != r->code[i - 1]) d->run[n++] = i;
   d->run[n] = r->A->rows;
+  free(r->hash), free(r->number);
+  r->hash = NULL, r->number = NULL, r->slots = 0;
   *few = true;
   return KCL_OK;
 }

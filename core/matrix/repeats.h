@@ -32,7 +32,8 @@ typedef struct kcl_distinct_rows {
 } kcl_distinct_rows;
 bool kcl_distinct_rows_found(const kcl_distinct_rows *d, const kcl_csr *A); /* d NULL: no */
 void kcl_distinct_rows_free(kcl_distinct_rows *d);
-/* Lists the runs where they are few. False: they are many, or nobody has asked for the distinct rows. */
+/* Lists the runs where they are few, and ends the search: no more rows can be numbered. False: they are many, or nobody has asked for
+ * the distinct rows. */
 int kcl_distinct_rows_list_runs(kcl *ctx, kcl_distinct_rows *d, bool *few);
 /* d's A has new values in the pattern of before's, whose runs are listed. Where rows with one code are still equal, codes and
  * runs are known: *same. Rows with two codes may be equal then. */

@@ -89,7 +89,6 @@ static void count_diagonals(stats_counting *c, kcl_stats *s) {
 /* The lesser of a and b; a where one is NaN. fmin and fmax would be function calls. */
 static double lesser(double a, double b) { return b < a ? b : a; }
 static double greater(double a, double b) { return b > a ? b : a; }
-static double larger_or_nan(double a, double b) { return b <= a || a != a ? a : b; }
 
 /* ---------------------------------------------------------------- columns of zeros */
 
@@ -161,7 +160,7 @@ static inline double typed_row_values(stats_counting *c, const kcl_type type, in
     dominant += diagonal > 0 && diagonal >= (sum - diagonal) * (1 - 1e-15);
     least_row = lesser(least_row, in_row), most_row = greater(most_row, in_row);
     if (sum == 0 && !zero_rows++) first_zero_row = i;
-    largest = larger_or_nan(largest, sum);
+    largest = kcl_larger_or_nan(largest, sum);
   }
   c->zeros += zeros;
   c->zero_diagonal += zero_diagonal;
@@ -207,7 +206,7 @@ static int distinct_row_values(kcl *ctx, stats_counting *c, const kcl_distinct_r
     times[rows->code[d->run[n]]] += d->run[n + 1] - d->run[n];
   for (int64_t p = 0; p < rows->count; p++) {
     stats_counting one = counting(c->A);
-    *largest = larger_or_nan(*largest, row_values(&one, rows->row[p], rows->row[p] + 1));
+    *largest = kcl_larger_or_nan(*largest, row_values(&one, rows->row[p], rows->row[p] + 1));
     add_rows_like(c, &one, times[p]);
   }
   free(times);

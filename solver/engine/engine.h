@@ -49,7 +49,8 @@ int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const k
 int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *before,
                                       const kcl_precond *p, const kcl_method *m,
                                       kcl_preconditioner **out);
-void kcl_preconds_free(kcl_preconds **p);
+/* Frees what a later set-up of new values could use: preconditioners, and which rows repeat. */
+void kcl_system_forget_kept(kcl_system *s);
 
 /* b = A x alone (product.c): an engine without a method that shares A, nrhs columns per pass where A's format can. */
 int kcl_engine_product(kcl_matrix *A, int nrhs, kcl_engine **out);

@@ -30,8 +30,10 @@ int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const k
   return kcl_system_refresh_preconditioner(s, NULL, p, m, out);
 }
 
-void kcl_preconds_free(kcl_preconds **p) {
-  for (int i = 0; *p && i < (*p)->count; i++) kcl_preconditioner_free(&(*p)->made[i]);
-  free(*p);
-  *p = NULL;
+void kcl_system_forget_kept(kcl_system *s) {
+  for (int i = 0; s->preconds && i < s->preconds->count; i++)
+    kcl_preconditioner_free(&s->preconds->made[i]);
+  free(s->preconds);
+  s->preconds = NULL;
+  kcl_distinct_rows_free(&s->repeated);
 }

@@ -83,8 +83,7 @@ done:
 void kcl_mixed_free(kcl_mixed **m) {
   if (!*m) return;
   kcl_engine_free(&(*m)->selection.engine);
-  kcl_preconds_free(&(*m)->system.preconds);
-  kcl_distinct_rows_free(&(*m)->system.repeated);
+  kcl_system_forget_kept(&(*m)->system);
   free((*m)->A.val), free(*m);
   *m = NULL;
 }
