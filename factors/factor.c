@@ -94,61 +94,55 @@ static void complex_product(const double a[2], const double b[2], double c[2]) {
   c[0] = a[0] * b[0] - a[1] * b[1], c[1] = a[0] * b[1] + a[1] * b[0];
 }
 
-typedef struct factor_filling {
+/* Appends row i of D^-1 U without the diagonal. */
+static void upper_row(void *arg, kcl_row_list *r, int64_t i) {
+  const factor_splitting *s = arg;
+  double d[2];
+  kcl_element(s->B->type, s->d, i, d);
+  for (int64_t k = s->diagonal[i] + 1; k < s->B->row_ptr[i + 1]; k++) {
+    double a[2], b[2];
+    kcl_element(s->B->type, s->B->val, k, a);
+    complex_product(d, a, b);
+    kcl_row_list_put(r, s->B->col[k], b);
+  }
+}
+
+typedef struct lower_copying {
   const factor_splitting *s;
-  bool upper; /* D^-1 U without the diagonal; else L */
-  kcl_csr *to;
-} factor_filling;
+  kcl_csr *L;
+} lower_copying;
 
-static int64_t part_begins(const factor_filling *f, int64_t i) {
-  return f->upper ? f->s->diagonal[i] + 1 : f->s->B->row_ptr[i];
-}
-
-static int64_t part_ends(const factor_filling *f, int64_t i) {
-  return f->upper ? f->s->B->row_ptr[i + 1] : f->s->diagonal[i];
-}
-
-/* Entries from `at` on, of row i, are multiplied by d_i. */
-static void multiply_row(const factor_filling *f, int64_t i, int64_t at) {
-  const kcl_type type = f->to->type;
-  double d[2], a[2], b[2];
-  kcl_element(type, f->s->d, i, d);
-  for (; at < f->to->row_ptr[i + 1]; at++) {
-    kcl_element(type, f->to->val, at, a), complex_product(d, a, b);
-    kcl_set_element(type, f->to->val, at, b);
-  }
-}
-
-static void fill_part(void *arg, int64_t from, int64_t to) {
-  const factor_filling *f = arg;
-  const kcl_csr *B = f->s->B;
-  const int64_t size = (int64_t)kcl_type_size(B->type);
+static void copy_lower_rows(void *arg, int64_t from, int64_t to) {
+  const lower_copying *c = arg;
+  const kcl_csr *B = c->s->B;
+  const size_t size = kcl_type_size(B->type);
   for (int64_t i = from; i < to; i++) {
-    const int64_t at = f->to->row_ptr[i], k = part_begins(f, i);
-    const size_t count = (size_t)(f->to->row_ptr[i + 1] - at);
-    memcpy(f->to->col + at, B->col + k, count * sizeof *B->col);
-    memcpy((char *)f->to->val + at * size, (const char *)B->val + k * size, count * (size_t)size);
-    if (f->upper) multiply_row(f, i, at);
+    const size_t at = (size_t)c->L->row_ptr[i], k = (size_t)B->row_ptr[i],
+                 count = (size_t)c->L->row_ptr[i + 1] - at;
+    memcpy(c->L->col + at, B->col + k, count * sizeof *B->col);
+    memcpy((char *)c->L->val + at * size, (const char *)B->val + k * size, count * size);
   }
 }
 
-static int split_off(kcl *ctx, const factor_splitting *s, bool upper, kcl_csr **out) {
-  factor_filling f = {.s = s, .upper = upper};
+static int split_lower(kcl *ctx, const factor_splitting *s, kcl_csr **L) {
   const kcl_csr *B = s->B;
   int64_t count = 0;
-  for (int64_t i = 0; i < B->rows; i++) count += part_ends(&f, i) - part_begins(&f, i);
-  int rc = kcl_csr_create(ctx, B->rows, B->cols, count, B->type, &f.to);
+  for (int64_t i = 0; i < B->rows; i++) count += s->diagonal[i] - B->row_ptr[i];
+  int rc = kcl_csr_create(ctx, B->rows, B->cols, count, B->type, L);
   if (rc) return rc;
   for (int64_t i = 0; i < B->rows; i++)
-    f.to->row_ptr[i + 1] = f.to->row_ptr[i] + part_ends(&f, i) - part_begins(&f, i);
-  kcl_for(B->rows, KCL_FEW_ROWS, fill_part, &f);
-  *out = f.to;
+    (*L)->row_ptr[i + 1] = (*L)->row_ptr[i] + s->diagonal[i] - B->row_ptr[i];
+  kcl_for(B->rows, KCL_FEW_ROWS, copy_lower_rows, &(lower_copying){s, *L});
   return KCL_OK;
 }
 
 static int split_factors(kcl *ctx, const factor_splitting *s, bool upper, kcl_factors *f) {
-  int rc = split_off(ctx, s, false, &f->L);
-  return rc || !upper ? rc : split_off(ctx, s, true, &f->U);
+  const kcl_csr *B = s->B;
+  void *arg = (void *)(uintptr_t)s;
+  int rc = split_lower(ctx, s, &f->L);
+  return rc || !upper
+             ? rc
+             : kcl_row_list_make(ctx, B->rows, B->cols, B->type, upper_row, arg, NULL, &f->U);
 }
 
 typedef struct drop_finding {

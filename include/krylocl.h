@@ -822,7 +822,8 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
  * holds for the new values.
  *
  * Reused: the choices of "auto", where they suit the new values; compiled kernels; the interpolation of multigrid, whose coarse
- * systems alone are computed again (kcl_setup is better for values that differ much). Until the function returns, both systems
+ * systems alone are computed again (kcl_setup is better for values that differ much). Checked again: that A is finite, and that
+ * its symmetry, declared or found, holds. Where rows that were equal are equal again, distinct rows alone are looked at. Until the function returns, both systems
  * need memory. After a failure s is as it was: it solves only if its own matrix was not written to.
  *
  * KCL_USAGE: another pattern or type; s comes from kcl_operator_setup. Otherwise as kcl_setup. */
