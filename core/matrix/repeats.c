@@ -284,6 +284,10 @@ bool kcl_distinct_rows_found(const kcl_distinct_rows *d, const kcl_csr *A) {
   return d && d->A == A && d->found.A;
 }
 
+bool kcl_distinct_rows_listed(const kcl_distinct_rows *d, const kcl_csr *A) {
+  return d && d->A == A && d->run;
+}
+
 void kcl_distinct_rows_free(kcl_distinct_rows *d) {
   kcl_repeats_free(&d->found);
   free(d->run);

@@ -30,7 +30,8 @@ typedef struct kcl_distinct_rows {
   kcl_repeats found; /* A NULL: nobody has asked for them yet */
   int64_t *run; /* [found.runs + 1] the first row of each run, and A's rows; NULL: not listed */
 } kcl_distinct_rows;
-bool kcl_distinct_rows_found(const kcl_distinct_rows *d, const kcl_csr *A); /* d NULL: no */
+bool kcl_distinct_rows_found(const kcl_distinct_rows *d, const kcl_csr *A);  /* d NULL: no */
+bool kcl_distinct_rows_listed(const kcl_distinct_rows *d, const kcl_csr *A); /* and their runs? */
 void kcl_distinct_rows_free(kcl_distinct_rows *d);
 /* Lists the runs where they are few, and ends the search: no more rows can be numbered. False: they are many, or nobody has asked for
  * the distinct rows. */

@@ -294,8 +294,7 @@ done:
 }
 
 int kcl_csr_values(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct, kcl_stats *out) {
-  const bool in_runs = kcl_distinct_rows_found(distinct, A) && distinct->run && A->rows == A->cols;
-  if (!in_runs) distinct = NULL;
+  if (!kcl_distinct_rows_listed(distinct, A) || A->rows != A->cols) distinct = NULL;
   int rc = count_values(ctx, A, distinct, out);
   return rc ? rc : symmetry(ctx, A, distinct, out);
 }

@@ -226,7 +226,7 @@ static void invert_runs(void *arg, int64_t from, int64_t to) {
 int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A,
                                  const kcl_distinct_rows *distinct, double **out) {
   const kcl_type type = kcl_wide_type(A->type);
-  const bool in_runs = kcl_distinct_rows_found(distinct, A) && distinct->run;
+  const bool in_runs = kcl_distinct_rows_listed(distinct, A);
   inverting v = {.A = A, .zero = A->rows, .run = in_runs ? distinct->run : NULL};
   int rc = kcl_alloc_unset(M->ctx, A->rows, kcl_type_size(type), "the diagonal", (void **)&v.d);
   if ((*out = v.d) == NULL) return rc;
