@@ -293,15 +293,16 @@ typedef enum change {
 /* Rows come in bands of two materials. */
 static double band(int64_t i) { return 1 + (double)(i / 4000 % 2); }
 
-/* The values of an entry depend on its side of the diagonal and on the band of the farther of its row and column; BY_ROW: on that
- * of its row, so that symmetry is lost between bands alone. */
+/* The values of an entry depend on its side of the diagonal and on the band of the farther of its row and column. BY_ROW: where a
+ * band of 2 ends, on that of its row, so that symmetry is lost there alone, among rows that were met elsewhere before. */
 static void change_values(kcl_csr *A, change what) {
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       const bool below = A->col[k]<i, above = A->col[k]> i;
       double z[2] = {below || above ? -1 : 4, 0};
       if (kcl_type_complex(A->type)) z[1] = below ? 0.5 : above ? -0.5 : 0;
-      const double scale = band(what == BY_ROW || below ? i : A->col[k]);
+      const bool own = below || (what == BY_ROW && band(i) > band(A->col[k]));
+      const double scale = band(own ? i : A->col[k]);
       z[0] *= scale, z[1] *= scale;
       if (what == UPPER_DOUBLE && above) z[0] *= 2;
       if ((what == SKEW_VALUES || what == SHIFTED) && above) z[0] = -z[0];
