@@ -132,7 +132,6 @@ mutant amg-cycle multigrid/cycle.c 'smooth_again(c, l, x, q);' '(void)smooth_aga
 mutant amg-strength multigrid/strong.c 'kcl_rounded(s->theta * most)' 'kcl_rounded(0.5 * s->theta * most)' conform_setup
 mutant amg-smoothed-prolongation multigrid/tentative.c '.omega = 4.0 / 3 / largest' '.omega = 1 / largest' conform_aggregation
 mutant factor-columns factors/factored.c 'u[k] *= c[i] / c[U->col[k / width]];' 'u[k] *= 1;' 'KRYLOCL_TYPES=d conform_precond' conform_ilu
-mutant refresh-repeats solver/setup.c 'if (s->repeats_known && !kcl_choice_stays' 'if (false && !kcl_choice_stays' test_refresh
 mutant refresh-symmetry core/matrix/symmetry.c 'if (code != m->code) compare_offset' 'if (m->code < 0) compare_offset' test_structure
 mutant refresh-columns core/matrix/stats.c 'return by_structure && !c.zeros ?' 'return by_structure ?' test_structure
 mutant nan-row core/base/team.h 'return b <= a || isnan(a) ? a : b' 'return b <= a ? a : b' test_misuse

@@ -225,10 +225,30 @@ done:
   kcl_solver_free(&s), free(x);
 }
 
+/* Where another method is chosen, so is a format, by the values that there are now. */
+static void test_choice_anew(const problem *p) {
+  kcl_csr *B = NULL, *C = NULL;
+  kcl_solver *s = NULL;
+  kcl_stats t;
+  if (!CHECK(!kcl_csr_convert(p->ctx, p->A, KCL_D, &B) &&
+             !kcl_csr_convert(p->ctx, p->A, KCL_D, &C)))
+    goto done;
+  for (int64_t i = 0; i < B->rows; i++)
+    for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++)
+      ((double *)B->val)[k] *= (1 + 1e-5 * (double)i) * (1 + 1e-5 * (double)B->col[k]);
+  change_upper(C, 0.9), C->symmetry = KCL_GENERAL;
+  if (!CHECKF(!kcl_setup(p->ctx, B, NULL, &s), "%s", kcl_error(p->ctx))) goto done;
+  CHECKF(!kcl_refresh(s, C) && !kcl_csr_stats(p->ctx, C, &t), "%s", kcl_error(p->ctx));
+  CHECKF(s->system.stats.row_patterns == t.row_patterns, "%s: %lld distinct rows instead of %lld",
+         p->where, (long long)s->system.stats.row_patterns, (long long)t.row_patterns);
+done:
+  kcl_solver_free(&s), kcl_csr_free(&B), kcl_csr_free(&C);
+}
+
 static void test_work(kcl *ctx, const char *where) {
   problem p;
   if (!open_problem(ctx, where, "poisson2d:130", &p)) return;
-  test_repeating_rows(&p), test_repeats(&p);
+  test_repeating_rows(&p), test_repeats(&p), test_choice_anew(&p);
   for (int i = 0; i < kcl_method_count && !strcmp(where, "cpu"); i++)
     test_vectors(&p, kcl_method_at(i)->name);
   close_problem(&p);
