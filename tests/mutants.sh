@@ -41,13 +41,20 @@ compile() { # the test programs given; what is compiled stays, whatever its flag
   make -o build/flags -j"$(getconf _NPROCESSORS_ONLN)" CC="$CC" BUILD=build $(printf 'build/tests/%s ' "$@") >log 2>&1
 }
 
-# The settings and the program of one test, such as "KRYLOCL_TYPES=d conform_exec"; programs of mpi/ run on two ranks.
+# The settings and the program of one test, such as "KRYLOCL_TYPES=d conform_exec"; programs of mpi/ run on two ranks. The first
+# failure ends it: with a fault, the rest may take long.
 passes() {
   program=$(echo "$1" | awk '{ print $NF }')
   settings=$(echo "$1" | awk '{ $NF = ""; print }')
   ranks=
   case $program in mpi/*) ranks="mpirun -q --oversubscribe -n 2" ;; esac
-  env $settings timeout 3600 $ranks stdbuf -oL "build/tests/$program" >log 2>&1 </dev/null
+  env $settings timeout 3600 $ranks stdbuf -oL "build/tests/$program" >log 2>&1 </dev/null &
+  running=$!
+  while kill -0 $running 2>/dev/null; do
+    if grep -q '^FAIL' log; then kill $running 2>/dev/null; fi
+    sleep 0.1
+  done
+  wait $running
 }
 
 # mutant NAME FILE TEXT REPLACEMENT TEST...
