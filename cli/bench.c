@@ -75,7 +75,7 @@ static int bench_round(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m, i
     else
       rc = cli_bench_one(b, r, ctx, m);
     if (r->state == CLI_BENCH_TODO) break;
-    if (rc && rc != KCL_MEMORY && !p->failed) p->failed = rc;
+    if (rc && rc != KCL_REFUSED && !p->failed) p->failed = rc;
     p->done++;
     cli_bench_say_row(b, r);
     if ((rc = save_bench_json(p))) return rc;
@@ -147,7 +147,7 @@ static int measure_all(cli_bench_run *b, kcl *ctx) {
   if (cli_interrupted()) return CLI_INTERRUPTED;
   if (first) return first;
   if (p.failed) return p.failed;
-  return p.measured ? 0 : KCL_MEMORY;
+  return p.measured ? 0 : KCL_REFUSED;
 }
 
 /* ---------------------------------------------------------------- the run */

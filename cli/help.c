@@ -21,8 +21,9 @@ static const char exits[] =
     "0 success, 1 not converged (report --compare: slower), 2 usage, 3 file that cannot be read or "
     "written, 4 device or "
     "driver, "
-    "5 out of memory or a format that refuses the matrix, 6 the check failed, 7 the check is "
-    "undecided, 130 interrupted, 143 ended by SIGTERM, 129 by SIGHUP";
+    "5 out of memory, 6 the check failed, 7 the check is "
+    "undecided, 9 a format refuses the matrix, 10 an array changed in memory, 130 interrupted, 143 "
+    "ended by SIGTERM, 129 by SIGHUP";
 
 const cli_names cli_lists[] = {{"formats", "formats", KCL_FORMATS},
                                {"solvers", "solvers", KCL_SOLVERS},

@@ -115,7 +115,7 @@ static int show_format(kcl *ctx, const cli_options *o, const cli_info_facts *f, 
   if (cost.refusal) {
     cli_say(o, "\nformat      %s refused: %s\n", name, cost.refusal);
     cli_json_text(one, "refused", cost.refusal);
-    if (o->plot) rc = cli_fail(KCL_MEMORY, "format %s refused: %s", name, cost.refusal);
+    if (o->plot) rc = cli_fail(KCL_REFUSED, "format %s refused: %s", name, cost.refusal);
     goto done;
   }
   CLI_TRY(cli_lib(ctx, kcl_storage_create(ctx, f->A, f->precision, name, &s)));

@@ -241,7 +241,7 @@ static int x_unchanged(const cli_run *r) {
   size_t size = (size_t)r->p.x->rows * kcl_type_size(r->p.x->type);
   for (int64_t j = 0; j < r->solved; j++)
     if (kcl_checksum(cli_column(r->p.x, j), size) != r->results[j].report.x_sum)
-      return cli_fail(KCL_MEMORY,
+      return cli_fail(KCL_CHANGED,
                       "x changed in memory after it was certified: is the memory faulty?");
   return 0;
 }

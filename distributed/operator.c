@@ -118,7 +118,7 @@ int kcl_mpi_operator_create(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_l
   kcl_distributed *m = NULL;
   int count, rc;
   if (!ctx) return KCL_USAGE;
-  if ((rc = kcl_need_idle(ctx))) return rc;
+  KCL_ENTER(ctx);
   MPI_Comm_size(comm, &count);
   if (count == 1) return kcl_operator_create(ctx, A, o, out);
   rc = kcl_need(ctx, "out", out);

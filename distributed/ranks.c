@@ -4,6 +4,7 @@
 #include "distributed/distributed.h"
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- sums */
@@ -109,9 +110,9 @@ static double ranks_largest(kcl_ranks *r, double own) {
 
 /* The message of rank `who` becomes that of all, with its number unless the message is `plain`. */
 static void share_message(kcl *ctx, MPI_Comm comm, int who, bool plain, int status) {
-  char text[sizeof ctx->error - 40];
+  char text[KCL_MESSAGE - 40];
   MPI_Request request;
-  memcpy(text, ctx->error, sizeof text - 1), text[sizeof text - 1] = 0;
+  snprintf(text, sizeof text, "%s", kcl_error(ctx));
   MPI_Ibcast(text, sizeof text, MPI_CHAR, who, comm, &request);
   kcl_comm_wait(1, &request);
   if (plain)

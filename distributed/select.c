@@ -87,6 +87,7 @@ static int select_here(kcl *ctx, MPI_Comm host, const char *device) {
 int kcl_mpi_select(kcl *ctx, MPI_Comm comm, const char *device) {
   MPI_Comm host;
   if (!ctx) return KCL_USAGE;
+  KCL_ENTER(ctx);
   kcl_comm_meet(comm);
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   int rc = select_here(ctx, host, device);

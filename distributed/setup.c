@@ -271,7 +271,7 @@ static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken
   kcl_distributed *m = NULL;
   int count, rc;
   if (!ctx) return KCL_USAGE;
-  if ((rc = kcl_need_idle(ctx))) return rc;
+  KCL_ENTER(ctx);
   MPI_Comm_size(comm, &count);
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = NULL;

@@ -95,6 +95,7 @@ done:
 int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count) {
   kcl_setup_info info;
   if (!s) return KCL_USAGE;
+  KCL_ENTER(s->system.ctx);
   const kcl_distributed *m = (kcl_distributed *)s->system.distribution;
   kcl_mpi_share own = {.seconds_solve = s->seconds_solve};
   kcl_solver_info(s, &info);
@@ -106,6 +107,7 @@ int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count) {
 int kcl_mpi_operator_shares(kcl_operator *op, kcl_mpi_share **list, int *count) {
   kcl_operator_info info;
   if (!op) return KCL_USAGE;
+  KCL_ENTER(op->system.ctx);
   kcl_mpi_share own = {.seconds_solve = op->seconds_timed};
   kcl_operator_describe(op, &info);
   snprintf(own.format, sizeof own.format, "%s", info.format);

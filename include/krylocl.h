@@ -4,7 +4,7 @@
  * Solves A x = b for a sparse A on any OpenCL device or on the CPU, and measures how good x is.
  *
  *     kcl *ctx;  kcl_csr *A;  kcl_solver *s;  kcl_report report;
- *     kcl_create(&ctx);                       one context per thread
+ *     kcl_create(&ctx);
  *     kcl_csr_read(ctx, "A.mtx", &A);         or a kcl_csr filled with your own arrays
  *     kcl_setup(ctx, A, &options, &s);        chooses the format, converts, uploads, compiles
  *     kcl_solve(s, b, x, &report);            x: initial guess on entry, solution on return
@@ -15,6 +15,9 @@
  *
  * - A function that can fail returns a kcl_status as int, 0 on success, and leaves a message in
  *   kcl_error(ctx). A solve that does not converge has not failed: see kcl_report.reason.
+ * - Any thread may use a context and what was made with it: one at a time is inside, the others wait. A
+ *   callback may not use the context of the call that it is called by: KCL_BUSY. Different contexts are independent. After
+ *   fork() the child makes contexts of its own; one of the native executor may be used on in the child.
  * - A NULL pointer where an object is needed gives KCL_USAGE, and the message names the argument
  *   (without a context or solver there is no message); functions without a status return 0, "" or
  *   nothing. An unknown value of an enum gives KCL_USAGE too; its name is "unknown".
@@ -62,9 +65,11 @@ typedef enum kcl_status {
    * a square matrix. */
   KCL_INPUT = 3,
   KCL_DEVICE = 4, /**< no such device, or a driver error: the message names the call and its code */
-  /** Out of memory, a format that refuses the matrix, or an array that changed in memory between
-   * set-up and certificate. */
-  KCL_MEMORY = 5
+  KCL_MEMORY = 5, /**< out of memory, of the host or of the device */
+  KCL_BUSY = 8,   /**< a callback called a function that uses the context */
+  /** A format that refuses the matrix, or a factorisation that would be larger than the limit. */
+  KCL_REFUSED = 9,
+  KCL_CHANGED = 10 /**< an array changed in memory between set-up and certificate */
 } kcl_status;
 
 /** Scalar types. */
@@ -86,16 +91,15 @@ char kcl_type_letter(kcl_type t);
 /** @defgroup context Contexts and devices
  * @{ */
 
-/** A context: the selected device, the tunables, the last error. One thread uses it at a time; all
- * objects made with it are used by that thread too. */
+/** A context: the selected device and the tunables. */
 typedef struct kcl kcl;
 
 /** Creates a context without a device. *ctx is NULL only if memory is exhausted (KCL_MEMORY). */
 int kcl_create(kcl **ctx);
 /** Gives a context back. Solvers and operators made with it stay valid; it is freed with the last of them. */
 void kcl_destroy(kcl **ctx);
-/** Message of the last failure, one sentence or a few lines, never NULL. Owned by the context,
- * valid until its next failure. */
+/** Message of the calling thread's last failure, if that was with this context, else "": one sentence or a few lines, never NULL.
+ * Owned by the thread, valid until its next failure. */
 const char *kcl_error(const kcl *ctx);
 
 /** A step that may take seconds and cannot report progress while it runs. */
@@ -106,7 +110,7 @@ typedef struct kcl_activity {
   double flops;     /**< predicted operations; 0: not known */
 } kcl_activity;
 /** Sets a function that is called before such a step and after it, by the thread that uses the
- * context. NULL: none. It must not use the context. */
+ * context. NULL: none. In it, functions that use the context return KCL_BUSY. */
 void kcl_watch(kcl *ctx, void (*callback)(void *user, const kcl_activity *a), void *user);
 
 /** The largest number of threads. */
@@ -589,7 +593,7 @@ typedef struct kcl_storage {
 } kcl_storage;
 
 /** Stores A in a format, in this scalar type and for the selected device, and copies the arrays to numbers: 8 bytes per element,
- * 16 with their entries. KCL_MEMORY: the format refuses the matrix. */
+ * 16 with their entries. KCL_REFUSED: the format refuses the matrix. */
 int kcl_storage_create(kcl *ctx, const kcl_csr *A, kcl_type type, const char *format,
                        kcl_storage **out);
 /** Frees what kcl_storage_create allocated. */
@@ -609,7 +613,7 @@ typedef enum kcl_reason {
   KCL_BREAKDOWN_OMEGA, /**< a minimising step of length zero: A r is orthogonal to r */
   KCL_NOT_FINITE,      /**< an infinity or NaN appeared */
   KCL_STAGNATED,       /**< the true residual stopped falling: attainable accuracy reached */
-  KCL_INTERRUPTED,     /**< the progress callback asked to stop */
+  KCL_INTERRUPTED,     /**< the progress callback or kcl_solver_stop asked to stop */
   KCL_DIVERGED,        /**< the residual grew to 1e10 times the first, or |b| */
   KCL_LEAST_SQUARES    /**< x minimises |b - A x|, which does not meet the stopping criterion */
 } kcl_reason;
@@ -815,7 +819,7 @@ typedef struct kcl_solver kcl_solver;
  *
  * KCL_USAGE: an unknown name, a method that does not fit A (cg and a matrix that is not Hermitian), or
  * a declared symmetry that A does not have. KCL_INPUT: A is rectangular, empty or not finite. KCL_DEVICE: the device has no double
- * precision. KCL_MEMORY: the format refuses A. */
+ * precision. KCL_REFUSED: the format refuses A. */
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
 /** Replaces the values of the matrix; reuses everything that depends on the pattern only. A has the pattern and the type of the
  * matrix that s was set up for; it may be that matrix with other values written to it. A takes its place, and A's `symmetry`
@@ -831,15 +835,18 @@ int kcl_refresh(kcl_solver *s, const kcl_csr *A);
 /** Frees a solver. */
 void kcl_solver_free(kcl_solver **s);
 /** Solves A x = b. b [rows] and x [cols] are of A's type and do not overlap; x holds the initial
- * guess on entry. On return x is finite, and 0 where A has columns of zeros. report may be NULL. KCL_MEMORY: also if A or x changed in memory meanwhile. */
+ * guess on entry. On return x is finite, and 0 where A has columns of zeros. report may be NULL. KCL_CHANGED: A or x changed in memory meanwhile. */
 int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
 /** Solves for k right-hand sides, options.nrhs of them at once. B is [k, rows] and X is [k, cols],
  * column-major; reports is [k] or NULL.
  *
  * The solves are independent: convergence or breakdown of one does not affect the others. If any
  * number of B is not finite, all are refused (KCL_INPUT) before the first is solved. KCL_USAGE: k is
- * not positive, or more than memory can hold; called from a callback of a running solve. */
+ * not positive, or more than memory can hold. */
 int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
+/** Ends the solve that runs, as a progress callback that asks to stop: its reason is KCL_INTERRUPTED. Any thread may call it, and a signal
+ * handler. If no solve of the solver's context runs, nothing happens; s must not be freed meanwhile. */
+void kcl_solver_stop(kcl_solver *s);
 
 /** What a set-up chose. The texts live as long as the solver. */
 typedef struct kcl_setup_info {
@@ -967,7 +974,7 @@ typedef struct kcl_operator kcl_operator;
  * freed: native CSR formats use them. options may be NULL: kcl_operator_defaults.
  *
  * KCL_USAGE: an unknown name or value, or A is complex and the precision is not. KCL_INPUT: A is
- * empty. KCL_DEVICE: the device has no double precision. KCL_MEMORY: the format refuses A. */
+ * empty. KCL_DEVICE: the device has no double precision. KCL_REFUSED: the format refuses A. */
 int kcl_operator_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *options,
                         kcl_operator **out);
 /** Frees an operator, before or after the solvers that were set up from it. Waits for products under
@@ -1140,7 +1147,7 @@ int kcl_bench_solver(kcl_solver *s, const kcl_bench_plan *plan, kcl_bench_row *o
 int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *plan,
                      kcl_bench_row *out);
 /** Measures the product y = A x alone, of any shape of A: o->format (a name), o->precision and
- * o->nrhs are used. KCL_MEMORY: the format refuses A. */
+ * o->nrhs are used. KCL_REFUSED: the format refuses A. */
 int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *plan,
                       kcl_bench_row *out);
 /** Measures sequential C code, a loop of one thread on the host, as a reference. format: "dense", all

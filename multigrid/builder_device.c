@@ -96,7 +96,7 @@ static int device_round_values(kcl_builder *b, kcl_built *A) {
 static int device_smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind) {
   kcl_device_smoother s;
   int rc = kcl_amg_device_smoother(b->setup, &A->device, kind, b->M->narrow, &s);
-  if (rc == KCL_REFUSED) return kcl_not_definite(b->M, A->rows);
+  if (rc == KCL_NOT_POSITIVE) return kcl_not_definite(b->M, A->rows);
   if (rc) return rc;
   b->largest = s.largest, b->doubt = s.doubt;
   return kcl_precond_adopt_vector(b->M, "D", A->rows, s.d, kcl_amg_device_free);

@@ -106,6 +106,7 @@ static int check_profile(kcl *ctx, const kcl_csr *A, int iterations, kcl_bench_p
 
 int kcl_bench_profiled(kcl *ctx, const kcl_csr *A, const kcl_options *o, bool product,
                        int iterations, kcl_bench_profile *out) {
+  KCL_ENTER(ctx);
   kcl_system system = {0};
   kcl_engine *alone = NULL;
   kcl_solver *s = NULL;

@@ -123,6 +123,7 @@ int kcl_bench_solver(kcl_solver *s, const kcl_bench_plan *given, kcl_bench_row *
   kcl_engine *product = NULL;
   if (!s) return KCL_USAGE;
   kcl *ctx = s->system.ctx;
+  KCL_ENTER(ctx);
   kcl_engine *e = s->selection.engine;
   int rc = checked(ctx, s->system.A, given, &plan, out);
   if (rc) return rc;
@@ -141,6 +142,7 @@ done:
 
 int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *given,
                      kcl_bench_row *out) {
+  KCL_ENTER(ctx);
   kcl_bench_plan plan;
   kcl_solver *s = NULL;
   int rc = checked(ctx, A, given, &plan, out);
@@ -204,6 +206,7 @@ static void describe_product(const kcl_engine *e, kcl_bench_row *out) {
 
 int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *given,
                       kcl_bench_row *out) {
+  KCL_ENTER(ctx);
   kcl_bench_plan plan;
   kcl_system s = {0};
   kcl_engine *e = NULL;

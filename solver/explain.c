@@ -36,6 +36,7 @@ void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out) {
 int kcl_solver_source(kcl_solver *s, char **source) {
   if (source) *source = NULL;
   if (!s || !source) return KCL_USAGE;
+  KCL_ENTER(s->system.ctx);
   kcl_executor *ex = &s->selection.engine->executor;
   if (ex->source) return ex->source(ex, source);
   return kcl_fail(

@@ -120,9 +120,10 @@ int kcl_operator_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *
   const kcl_operator_options *o = options ? options : &kcl_operator_defaults;
   const kcl_format *format;
   int rc;
+  if (out) *out = NULL;
+  KCL_ENTER(ctx);
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  kcl_operator *op = *out = NULL;
-  KCL_TRY(kcl_need_idle(ctx));
+  kcl_operator *op = NULL;
   KCL_TRY(kcl_csr_need(ctx, A));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *op, "an operator", (void **)&op));
   op->given = *A;
@@ -144,6 +145,7 @@ done:
 
 void kcl_operator_free(kcl_operator **op) {
   if (!op || !*op) return;
+  KCL_HOLD((*op)->system.ctx);
   for (int i = 0; i < SIDES; i++)
     kcl_engine_free(&(*op)->side[i].one), kcl_engine_free(&(*op)->side[i].several);
   for (int i = 0; i < SIDES; i++) kcl_matrix_free(&(*op)->system.shared[i]);
@@ -193,8 +195,9 @@ static int check_product(const kcl_operator *op, const kcl_product *p) {
 
 int kcl_operator_apply(kcl_operator *op, const kcl_product *product) {
   if (!op) return KCL_USAGE;
+  KCL_ENTER(op->system.ctx);
   int rc = kcl_need(op->system.ctx, "p", product);
-  if (rc || (rc = kcl_need_idle(op->system.ctx))) return rc;
+  if (rc) return rc;
   kcl_product p = *product;
   if (!p.cols) p.cols = 1;
   kcl_distribution *d = op->system.distribution;
@@ -259,8 +262,8 @@ int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, in
                       double *seconds) {
   int rc;
   if (!op) return KCL_USAGE;
+  KCL_ENTER(op->system.ctx);
   if ((rc = kcl_need(op->system.ctx, "seconds", seconds))) return rc;
-  if ((rc = kcl_need_idle(op->system.ctx))) return rc;
   kcl_distribution *d = op->system.distribution;
   rc = check_timing(op, adjoint, cols, products, samples);
   if (d) rc = d->agree(d, rc, (int64_t)products * samples);
@@ -327,13 +330,13 @@ static int check_setup(const kcl_operator *op, const kcl_options *o) {
 
 int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver **out) {
   int rc;
+  if (out) *out = NULL;
   if (!op) return KCL_USAGE;
+  KCL_ENTER(op->system.ctx);
   if (op->system.distribution)
     return kcl_fail(op->system.ctx, KCL_USAGE, "an operator of several ranks sets up no solver");
   kcl_system s = op->system; /* with A, its statistics and the matrices on the device */
   if ((rc = kcl_need(s.ctx, "out", out))) return rc;
-  *out = NULL;
-  if ((rc = kcl_need_idle(s.ctx))) return rc;
   s.options = kcl_options_of(options);
   if (!options) s.options.precision = op->system.options.precision;
   double start = kcl_now();

@@ -18,7 +18,7 @@ typedef struct options_text {
 
 /* Puts the place before the message of the context. */
 static int refuse_term(kcl *ctx, const options_text *t, const char *term) {
-  char message[sizeof ctx->error];
+  char message[KCL_MESSAGE];
   const char *begin = t->text;
   int line = 1;
   for (const char *s = begin; s < term; s++)

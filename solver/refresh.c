@@ -38,10 +38,10 @@ int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
   kcl_solver *fresh;
   if (!s) return KCL_USAGE;
   kcl *ctx = s->system.ctx;
+  KCL_ENTER(ctx);
   const double start = kcl_now();
   kcl_sums sums;
-  int rc = kcl_need_idle(ctx);
-  if (rc) return rc;
+  int rc;
   if (s->system.distribution)
     return kcl_fail(ctx, KCL_USAGE, "a refresh: not on several ranks: set up anew");
   if (s->system.shared[0])

@@ -164,9 +164,9 @@ static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, kcl_mixed
 
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
   int rc;
+  if (out) *out = NULL;
+  KCL_ENTER(ctx);
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  *out = NULL;
-  if ((rc = kcl_need_idle(ctx))) return rc;
   double start = kcl_now();
   if ((rc = kcl_csr_check(ctx, A))) return rc;
   const kcl_sums sums = kcl_sums_of(A);
@@ -216,6 +216,7 @@ done:
 
 void kcl_solver_free(kcl_solver **s) {
   if (!s || !*s) return;
+  KCL_HOLD((*s)->system.ctx);
   if ((*s)->running) { /* by a callback: the solve frees it at its end */
     (*s)->freed = true, *s = NULL;
     return;

@@ -142,7 +142,7 @@ static int certify_x(const kcl_solver *s, const kcl_rhs *v) {
   int rc = v->b_norm.norm > 0 ? kcl_certify_rhs(&s->system, least, v) : KCL_OK;
   kcl_report_uniqueness(&s->system, s->selection.engine, v);
   if (!rc && kcl_checksum(v->x, size) != v->report->x_sum)
-    rc = kcl_fail(s->system.ctx, KCL_MEMORY, "x changed in memory while it was certified");
+    rc = kcl_fail(s->system.ctx, KCL_CHANGED, "x changed in memory while it was certified");
   return kcl_ranks_agree(kcl_system_ranks(&s->system), rc);
 }
 
@@ -300,20 +300,23 @@ static void zero_reports(int64_t k, kcl_report *reports) {
 
 /* Callbacks see the context as it is during a solve; a solver that one of them freed is freed at the end. */
 int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
-  int rc = s ? kcl_need_idle(s->system.ctx) : KCL_USAGE;
-  if (!rc) rc = check_solve_arguments(s, k, B, X);
-  if (rc) {
-    if (k > 0 && k <= most_columns(s)) zero_reports(k, reports);
-    return rc;
-  }
+  if (k > 0 && k <= most_columns(s)) zero_reports(k, reports);
+  if (!s) return KCL_USAGE;
   kcl *ctx = s->system.ctx;
-  zero_reports(k, reports);
+  KCL_ENTER(ctx);
+  int rc = check_solve_arguments(s, k, B, X);
+  if (rc) return rc;
+  ctx->stop = false;
   s->running = ctx->solving = true;
   rc = solve_all_columns(s, k, B, X, reports);
   s->running = ctx->solving = false;
   if (rc) zero_reports(k, reports);
   if (s->freed) kcl_solver_free(&s);
   return rc;
+}
+
+void kcl_solver_stop(kcl_solver *s) {
+  if (s) s->system.ctx->stop = true;
 }
 
 int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report) {

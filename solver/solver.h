@@ -75,7 +75,7 @@ void kcl_apply_symmetry(kcl_system *s);
 /* report.not_unique and least_norm, after the certificate. */
 void kcl_report_uniqueness(const kcl_system *s, const kcl_engine *e, const kcl_rhs *v);
 
-/* KCL_MEMORY: A is no longer what it was at set-up (solver/sums.c). */
+/* KCL_CHANGED: A is no longer what it was at set-up (solver/sums.c). */
 kcl_sums kcl_sums_of(const kcl_csr *A);
 int kcl_sums_check(kcl *ctx, const kcl_csr *A, const kcl_sums *then);
 

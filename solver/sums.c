@@ -18,7 +18,7 @@ int kcl_sums_check(kcl *ctx, const kcl_csr *A, const kcl_sums *then) {
                         : now.val != then->val       ? "values"
                                                      : NULL;
   if (!changed) return KCL_OK;
-  return kcl_fail(ctx, KCL_MEMORY,
+  return kcl_fail(ctx, KCL_CHANGED,
                   "the %s of A are not those that were set up: the program wrote to them, or the "
                   "memory is faulty; no answer is certified",
                   changed);

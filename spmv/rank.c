@@ -122,7 +122,7 @@ int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[K
   }
   *count = n;
   return n ? KCL_OK
-           : kcl_fail(ctx, KCL_MEMORY, "no storage format fits the device: CSR %s",
+           : kcl_fail(ctx, KCL_REFUSED, "no storage format fits the device: CSR %s",
                       too_large(ctx, s, type, csr(s, type)));
 }
 
@@ -132,6 +132,6 @@ int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *na
   int rc = kcl_format_find(ctx, name, type, out);
   if (!rc) rc = kcl_format_cost(ctx, s, type, name, &cost);
   if (!rc && cost.refusal)
-    rc = kcl_fail(ctx, KCL_MEMORY, "format %s refused: %s", name, cost.refusal);
+    rc = kcl_fail(ctx, KCL_REFUSED, "format %s refused: %s", name, cost.refusal);
   return rc;
 }

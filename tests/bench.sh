@@ -85,7 +85,7 @@ fi
 run 2 "no such layout" bench T.mtx --layout tpu; says "unknown layout"
 awk 'BEGIN { n = 900; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
   for (i = 1; i <= n; i++) print i, i, n + 1; for (i = 2; i <= n; i++) print i, 1, -1 }' >R.mtx
-run 5 "padding" bench R.mtx --formats dense,ell --json b.json $quick; says "refused: pads to"
+run 9 "padding" bench R.mtx --formats dense,ell --json b.json $quick; says "refused: pads to"
 run 0 "padding that is allowed" bench R.mtx --formats dense,ell --force --json b.json $quick
 json b.json "d['matrices'][0]['row_length']['histogram']==[[2,3,899],[4,7,0],[8,15,0],[16,31,0],[32,63,0],[64,127,0],[128,255,0],[256,511,0],[512,1023,1]]"
 json b.json "[(r['format'],r['status'],r['validated'],r['bytes_stored']>6e6) for r in d['rows']]==[('dense','ok',True,True),('ell','ok',True,True)]"

@@ -448,11 +448,11 @@ run 2 "info --formats without --arrays" info T.mtx --formats ell; says "with --a
 run 2 "info --arrays --plot, which format" info T.mtx --arrays --plot t.svg; says "of one format"
 run 2 "info --arrays --plot, points" info T.mtx --arrays -f ell --plot t.png; says "drawn as .svg"
 run 2 "info --arrays --csv" info T.mtx --arrays --csv t.csv; says "no CSV"
-run 5 "info --arrays --plot, refused" info T.mtx --arrays -f csr-sym --plot never.svg; says "format csr-sym refused"; absent never.svg
+run 9 "info --arrays --plot, refused" info T.mtx --arrays -f csr-sym --plot never.svg; says "format csr-sym refused"; absent never.svg
 run 2 "spmv --check takes no method" spmv A.mtx --check=host; says "takes no value"
 run 2 "spmv, measured formats" spmv A.mtx --format measure; says "kcl_operator_time"
 run 3 "spmv, no such x" spmv A.mtx twos; says "twos: cannot open"
-run 5 "spmv, a refused format" spmv powerlaw:30000 --format dense; says "refused"
+run 9 "spmv, a refused format" spmv powerlaw:30000 --format dense; says "refused"
 if "$prog" solve A.mtx --device opencl --format csr-scalar -q 2>err; then
   run 0 "spmv as on a GPU" spmv convection:20 random random --alpha 3 --check --device opencl --format csr-lanes --layout gpu; says "spmv_csr_lanes"; says "check       passed"
   run 0 "spmv on a device" spmv convection:20 random --check --device opencl --format csr-vector; says "check       passed"
@@ -478,10 +478,10 @@ run 2 "bench, mixed in float" bench A.mtx --mixed --precision s; says "corrects 
 run 2 "bench, mixed least squares" bench A.mtx --mixed --solver cgls --formats cds --iterations 2; says "cgls has no mixed"
 run 0 "bench chooses bicg" bench U.mtx --formats csr-scalar --iterations 2 --json b.json
 json b.json "d['rows'][0]['solver']=='idr' and len(d['rows'])==1"
-run 5 "a refused format alone" bench R.mtx --formats ell --iterations 2 --json b.json; says "refused"
+run 9 "a refused format alone" bench R.mtx --formats ell --iterations 2 --json b.json; says "refused"
 json b.json "d['rows'][0]['status'].startswith('refused: ')"
 run 0 "refused beside others" bench R.mtx --formats ell,csr-scalar --iterations 2
-run 5 "solve in a refused format" solve R.mtx --format ell
+run 9 "solve in a refused format" solve R.mtx --format ell
 run 0 "info" info R.mtx --json i.json; says "refused"
 json i.json "d['hermitian'] and d['positive_diagonal'] and d['row_length']['max']==3000 and d['row_length']['deviation_percent']>0"
 json i.json "len(d['formats'])>=5 and any('refused' in f for f in d['formats'])"

@@ -255,7 +255,7 @@ static int stages_of(const place *p, const char *solver, const char *precond, co
   o.solver = solver, o.precond = precond, o.format = format, o.precision = KCL_S;
   if (CHECK(kcl_generate(p->ctx, "poisson2d:5", &A, NULL) == KCL_OK)) {
     int rc = kcl_setup(p->ctx, A, &o, &s);
-    if (rc == KCL_MEMORY)
+    if (rc == KCL_REFUSED)
       info.stages = 0, skip("%s on %s: %s", format, p->name, kcl_error(p->ctx));
     else if (CHECKF(!rc, "%s", kcl_error(p->ctx)))
       kcl_solver_info(s, &info);

@@ -140,7 +140,7 @@ static void solve(const place *p, const system_ *y, const kcl_options *o) {
   snprintf(words, sizeof words, "%s %s %s, %s, %s, type %c", o->solver, o->precond, o->format,
            y->shape->what, p->name, kcl_type_letter(o->precision));
   int rc = kcl_setup(p->ctx, y->A, o, &s);
-  if (rc == KCL_MEMORY || rc == KCL_USAGE)
+  if (rc == KCL_REFUSED || rc == KCL_USAGE)
     skip("%s is refused for %s", o->format, y->shape->what);
   else if (CHECKF(!rc && !kcl_solve(s, b, x, &r) && !kcl_solve(s, b, again, &twice), "%s: %s",
                   words, kcl_error(p->ctx))) {

@@ -165,7 +165,7 @@ static void test_format(problem q, int nrhs) {
       .format = q.format, .precision = q.t, .products = KCL_PRODUCTS_BOTH, .nrhs = nrhs};
   kcl_operator_info info;
   int rc = kcl_operator_create(q.p->ctx, q.A, &o, &q.op);
-  if (rc == KCL_MEMORY && strstr(kcl_error(q.p->ctx), "refused")) {
+  if (rc == KCL_REFUSED && strstr(kcl_error(q.p->ctx), "refused")) {
     refused++;
     return;
   }
@@ -294,7 +294,7 @@ static void test_setup_refused(const place *p) {
   o = kcl_defaults, o.format = "sell";
   CHECK(kcl_operator_setup(op, &o, &s) == KCL_USAGE && strstr(kcl_error(p->ctx), "in ell"));
   ((double *)A->val)[3] += 1;
-  CHECK(kcl_operator_setup(op, NULL, &s) == KCL_MEMORY && !s);
+  CHECK(kcl_operator_setup(op, NULL, &s) == KCL_CHANGED && !s);
   kcl_operator_free(&op), kcl_csr_free(&A);
 }
 

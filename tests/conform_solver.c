@@ -64,7 +64,7 @@ static void solve_combination(const combination *c, const void *b) {
   kcl_solver *s = NULL;
   kcl_report r;
   int rc = kcl_setup(c->p->ctx, c->A, &c->o, &s);
-  if (rc == KCL_MEMORY) {
+  if (rc == KCL_REFUSED) {
     skip("%s is refused for %s", c->o.format, c->kind);
     return;
   }

@@ -337,7 +337,7 @@ for devices in $places; do
 done
 awk 'BEGIN { n = 900; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
   for (i = 1; i <= n; i++) print i, i, n + 1; for (i = 2; i <= n; i++) print i, 1, -1 }' >"$tmp/R.mtx"
-alone "bench on devices of a format that pads too much" 5 bench "$tmp/R.mtx" --devices cpu,cpu --formats dense --time-limit 0.02
+alone "bench on devices of a format that pads too much" 9 bench "$tmp/R.mtx" --devices cpu,cpu --formats dense --time-limit 0.02
 grep -q "^  dense         refused: pads to" "$tmp/out"
 check "bench on devices: the reason" $?
 alone "bench on devices, padding allowed" 0 bench "$tmp/R.mtx" --devices cpu,cpu --formats dense,ell --force --time-limit 0.02 --samples 2 --csv "$tmp/csv" -q

@@ -85,7 +85,7 @@ static kcl_reason solve(const system_ *s, const place *p, const kcl_options *o) 
   double *x = vector(s), tol = o->tol;
   char difference[40];
   int rc = kcl_setup(p->ctx, s->A, o, &k);
-  if (rc == KCL_MEMORY || rc == KCL_USAGE)
+  if (rc == KCL_REFUSED || rc == KCL_USAGE)
     skip("%s, %s, %s %s: %s", s->e->name, p->name, o->format, o->precond, kcl_error(p->ctx));
   else if (CHECKF(!rc && !kcl_solve(k, s->b, x, &r), "%s: %s", s->e->name, kcl_error(p->ctx))) {
     double doubt, res = residual(s->A, s->b, x, &doubt);

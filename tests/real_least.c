@@ -106,7 +106,7 @@ static void solve(const system_ *s, const place *p, const kcl_options *o) {
   snprintf(words, sizeof words, "%s %s %s %s, %s", s->what, o->solver, o->precond, o->format,
            p->name);
   int rc = kcl_setup(p->ctx, s->A, o, &k);
-  if (rc == KCL_MEMORY || rc == KCL_USAGE)
+  if (rc == KCL_REFUSED || rc == KCL_USAGE)
     skip("%s, %s: %s", s->e->name, words, kcl_error(p->ctx));
   else if (CHECKF(!rc && !kcl_solve(k, s->b, x, &r), "%s: %s", s->e->name, kcl_error(p->ctx)))
     check(s, words, o, &r, x);

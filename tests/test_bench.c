@@ -234,7 +234,7 @@ static void test_padding(void) {
   if (!CHECK(A && !kcl_csr_stats(ctx, A, &s))) return;
   o.format = "dense";
   CHECK(!kcl_format_cost(ctx, &s, KCL_D, "dense", &c) && c.refusal && strstr(c.refusal, "pads"));
-  CHECK(kcl_bench_product(ctx, A, &o, &quick, &r) == KCL_MEMORY);
+  CHECK(kcl_bench_product(ctx, A, &o, &quick, &r) == KCL_REFUSED);
   kcl_allow_padding(ctx, true);
   CHECK(!kcl_format_cost(ctx, &s, KCL_D, "dense", &c) && !c.refusal);
   CHECK(!kcl_bench_product(ctx, A, &o, &quick, &r) && r.validated);

@@ -384,9 +384,8 @@ static int misuse_context(void *user, const kcl_progress *p) {
   (void)p;
   if (done) return 0;
   done = true;
-  REFUSED(kcl_solve(in_callback, user, x, NULL), "running");
-  REFUSED(kcl_setup(ctx, NULL, NULL, &s), "running");
-  REFUSED(kcl_select(ctx, "cpu", 1), "running");
+  CHECK(kcl_solve(in_callback, user, x, NULL) == KCL_BUSY && strstr(kcl_error(ctx), "callback"));
+  CHECK(kcl_setup(ctx, NULL, NULL, &s) == KCL_BUSY && kcl_select(ctx, "cpu", 1) == KCL_BUSY);
   kcl_solver_free(&in_callback);
   return 0;
 }

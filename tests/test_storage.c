@@ -44,7 +44,7 @@ static void check_storage(kcl *ctx, const kcl_csr *A, kcl_type type, const char 
                           const char *where) {
   kcl_storage *s = NULL;
   const int rc = kcl_storage_create(ctx, A, type, format, &s);
-  if (rc == KCL_MEMORY && strstr(kcl_error(ctx), "refused")) {
+  if (rc == KCL_REFUSED && strstr(kcl_error(ctx), "refused")) {
     CHECKF(!s, "%s: refused, with a result", where);
     return;
   }

@@ -160,7 +160,7 @@ int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded
   snprintf(r->method, sizeof r->method, "%s",
            strcmp(r->solver, "auto") ? r->solver : b->matrices[r->matrix].solver);
   if (r->place >= 0 && is_decided(b, r, &m->stats))
-    return r->state == CLI_BENCH_REFUSED ? KCL_MEMORY : 0;
+    return r->state == CLI_BENCH_REFUSED ? KCL_REFUSED : 0;
   if (r->place < 0 && !is_reference_needed(b, r)) {
     decide_row(r, CLI_BENCH_REFUSED, "no row in full storage was measured");
     return 0;
@@ -173,8 +173,9 @@ int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded
   }
   if (getloadavg(&load, 1) == 1) r->load = load;
   cli_bench_date(r->date, sizeof r->date);
+  if (rc == KCL_MEMORY) rc = KCL_REFUSED; /* of the device: other rows may fit */
   if (rc) {
-    decide_row(r, rc == KCL_MEMORY ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx));
+    decide_row(r, rc == KCL_REFUSED ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx));
     return rc;
   }
   decide_row(r, r->measured.validated ? CLI_BENCH_OK : CLI_BENCH_FAILED,

@@ -88,7 +88,7 @@ static int measure_precond(comparing *c, row *r) {
   o.restart = (int)c->o->restart;
   if (!rc && (rc = kcl_setup(c->ctx, c->p.A, &o, &s))) {
     snprintf(r->why, sizeof r->why, "%s", kcl_error(c->ctx));
-    rc = rc == KCL_USAGE || rc == KCL_MEMORY ? 0 : rc;
+    rc = rc == KCL_USAGE || rc == KCL_MEMORY || rc == KCL_REFUSED ? 0 : rc;
   } else if (!rc) {
     kcl_solver_info(s, &u);
     r->setup = u.seconds_precond, r->bytes = u.bytes_precond;

@@ -97,7 +97,7 @@ static int measure_shared_row(sharing *s, shared_row *r) {
   const kcl_operator_options asked = {.format = r->format, .precision = r->type, .nrhs = 1};
   kcl_operator *op = NULL;
   int rc = cli_product_create(s->ctx, s->p.A, &asked, &op);
-  if (rc == KCL_MEMORY) {
+  if (rc == KCL_REFUSED || rc == KCL_MEMORY) {
     const char *error = kcl_error(s->ctx), *reason = strstr(error, "refused: ");
     snprintf(r->why, sizeof r->why, "%s", reason ? reason + strlen("refused: ") : error);
     return 0;
@@ -294,7 +294,7 @@ static int refuse_other_benches(const cli_options *o) {
 static int find_shared_failure(const sharing *s) {
   for (int i = 0; i < s->count; i++)
     if (!*s->rows[i].why && !s->rows[i].passed) return CLI_CHECK_FAILED;
-  return s->measured ? 0 : KCL_MEMORY;
+  return s->measured ? 0 : KCL_REFUSED;
 }
 
 static kcl_bench_plan plan_of_options(const cli_options *o) {

@@ -84,7 +84,7 @@ static int check_exit(int code) {
   if (code == 1 && !rank_0)
     return cli_fail(KCL_DEVICE, "mpiexec did not start the ranks: `mpiexec -n 2 true` says why");
   if (code == CLI_INTERRUPTED && passed) return 128 + passed;
-  if (code > CLI_CHECK_UNDECIDED && code != CLI_INTERRUPTED && !passed)
+  if (code > KCL_CHANGED && code != CLI_INTERRUPTED && !passed)
     return cli_fail(KCL_DEVICE, "a rank ended too early (exit code %d of mpiexec)", code);
   return code;
 }

@@ -76,7 +76,7 @@ static int time_whole_matrix(kcl *ctx, const kcl_csr *A, const kcl_operator_opti
   double sample[CLI_PRODUCT_SAMPLES];
   int rc = kcl_operator_create(ctx, A, o, &op);
   *seconds = NAN;
-  if (rc == KCL_MEMORY) return 0;
+  if (rc == KCL_REFUSED || rc == KCL_MEMORY) return 0;
   CLI_TRY(cli_lib(ctx, rc));
   CLI_TRY(cli_product_time(ctx, op, false, 1, plan, sample));
   *seconds = cli_median(sample, plan->samples);

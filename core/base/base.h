@@ -23,8 +23,9 @@
 #else
 #define KCL_PRINTF(f, a)
 #endif
-int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...)
-    KCL_PRINTF(3, 4); /* returns status */
+enum { KCL_MESSAGE = 4096 }; /* bytes of the longest */
+/* Returns status. The message is that of the calling thread; threads that the library starts write none. */
+int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...) KCL_PRINTF(3, 4);
 /* Begin and end of an activity that may take seconds, for kcl_watch. */
 void kcl_activity_begin(kcl *ctx, kcl_activity a);
 void kcl_activity_end(kcl *ctx);
@@ -39,8 +40,23 @@ bool kcl_run_stoppable(kcl *ctx, void (*run)(void *self), void (*release)(void *
 
 /* KCL_USAGE if p, the argument called `name`, is NULL. ctx may be NULL. */
 int kcl_need(kcl *ctx, const char *name, const void *p);
-/* KCL_USAGE while a solve of this context runs: a callback called. */
-int kcl_need_idle(kcl *ctx);
+
+/* One reference per solver and operator: the context lives as long as they do. */
+void kcl_context_retain(kcl *ctx);
+void kcl_context_release(kcl *ctx);
+
+/* ---------------------------------------------------------------- entry
+ * A public function that uses a context's device or changes the context begins with KCL_ENTER(ctx), which waits for other threads and
+ * returns KCL_BUSY in a callback; one without a status, or for a callback as well, with KCL_HOLD(ctx). Both end with the function,
+ * and keep the context until then. ctx may be NULL: nothing is done. */
+int kcl_enter(kcl *ctx, kcl **held);
+kcl *kcl_hold(kcl *ctx);
+void kcl_leave(kcl **held);
+#define KCL_HOLD(ctx) kcl *held __attribute__((cleanup(kcl_leave), unused)) = kcl_hold(ctx)
+#define KCL_ENTER(ctx)                                                                             \
+  kcl *held __attribute__((cleanup(kcl_leave))) = NULL;                                            \
+  const int entered = kcl_enter(ctx, &held);                                                       \
+  if (entered) return entered
 
 /* count * size bytes, zeroed, 64-byte aligned, to free with free(); on failure *out is NULL and the status KCL_MEMORY, with
  * `what` in the message. */

@@ -2,8 +2,9 @@
 #ifndef KCL_CONTEXT_H
 #define KCL_CONTEXT_H
 #include "core/base/base.h"
-#include <pthread.h>
 #include "core/base/tunables.h"
+#include <pthread.h>
+#include <sys/types.h>
 
 typedef struct kcl_opencl
     kcl_opencl; /* core/opencl/device/device.h: device, queue, compiled programs */
@@ -29,12 +30,17 @@ typedef enum kcl_share_rule {
 } kcl_share_rule;
 
 struct kcl {
-  int references; /* the caller's, until kcl_destroy, and one per solver and operator */
-  bool solving;   /* a solve is running: its callbacks may not use the context */
-  char error[4096];
+  _Atomic int
+      references; /* the caller's, until kcl_destroy, one per solver and operator, and one per entry */
+  pthread_mutex_t lock; /* held by the thread that is inside; core/base/enter.c */
+  pid_t process;        /* that made the lock */
+  int depth;            /* entries of that thread */
+  bool solving;         /* a solve is running: its callbacks may not use the context */
+  bool watching;        /* kcl_watch's callback is running */
+  _Atomic bool stop;    /* kcl_solver_stop was called in this solve */
   void (*watch)(void *user, const kcl_activity *a); /* or NULL */
   void *watcher;
-  int (*ask)(void *asker); /* in a solve: is it to stop? NULL: nobody can be asked */
+  int (*ask)(void *asker); /* in a solve: is it to stop? NULL: there is no solve */
   void *asker;
   pthread_t asks;       /* the thread that may ask: the one that uses the context */
   _Atomic bool stopped; /* the answer was yes */
@@ -42,18 +48,21 @@ struct kcl {
   kcl_device device;
   kcl_layout layout;
   kcl_share_rule shares;
-  kcl_images images;    /* of the device */
-  int threads;          /* of the native executor */
-  bool padding_allowed; /* kcl_allow_padding */
-  bool zero_based;      /* kcl_set_index_base */
-  bool profiled;        /* kcl_profile_enable */
-  kcl_opencl *opencl;   /* NULL on the native executor */
-  kcl_stream stream;    /* all 0 until measured or recalled */
-  double moved;         /* bytes/s of the fastest iterations that this device has done here */
-  double launch;        /* seconds of the shortest stage on an OpenCL device; 0 until measured */
-  double weight;        /* of this rank's rows, on several ranks; 0: by stream rate */
-  bool reproducible;    /* on several ranks: the same bits on any number of them */
-  bool metis;           /* on several ranks: the rows of a rank are a part of METIS */
-  kcl_tune tune;        /* of the device */
+  kcl_images images;        /* of the device */
+  int threads;              /* of the native executor */
+  bool padding_allowed;     /* kcl_allow_padding */
+  bool zero_based;          /* kcl_set_index_base */
+  bool profiled;            /* kcl_profile_enable */
+  kcl_opencl *opencl;       /* NULL on the native executor */
+  void (*detach)(kcl *ctx); /* frees it */
+  kcl_stream stream;        /* all 0 until measured or recalled */
+  double moved;             /* bytes/s of the fastest iterations that this device has done here */
+  double launch;     /* seconds of the shortest stage on an OpenCL device; 0 until measured */
+  double weight;     /* of this rank's rows, on several ranks; 0: by stream rate */
+  bool reproducible; /* on several ranks: the same bits on any number of them */
+  bool metis;        /* on several ranks: the rows of a rank are a part of METIS */
+  kcl_tune tune;     /* of the device */
 };
+
+void kcl_context_begin(kcl *ctx); /* makes its lock */
 #endif

@@ -1,4 +1,4 @@
-/* The context's last error, and allocation with an error message. */
+/* The last error of each thread, and allocation with an error message. */
 #include "core/base/context.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,25 +20,26 @@ static void escape(char *to, size_t capacity, const char *text) {
   to[n] = 0;
 }
 
+static _Thread_local struct {
+  const kcl *of;
+  char text[KCL_MESSAGE];
+} last;
+
 int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...) {
-  char text[sizeof ctx->error];
+  char text[KCL_MESSAGE];
   va_list args;
   if (!ctx) return status;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  escape(ctx->error, sizeof ctx->error, text);
+  last.of = ctx;
+  escape(last.text, sizeof last.text, text);
   return status;
 }
 
 const char *kcl_error(const kcl *ctx) {
-  return ctx ? ctx->error : "there is no context: out of memory, or kcl_create was not called";
-}
-
-int kcl_need_idle(kcl *ctx) {
-  if (!ctx->solving) return KCL_OK;
-  return kcl_fail(ctx, KCL_USAGE,
-                  "a solve of this context is running: its callbacks may not use the context");
+  if (!ctx) return "there is no context: out of memory, or kcl_create was not called";
+  return last.of == ctx ? last.text : "";
 }
 
 int kcl_need(kcl *ctx, const char *name, const void *p) {

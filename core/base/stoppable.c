@@ -72,7 +72,7 @@ static void wait_a_little(stoppable_job *j) {
 
 bool kcl_stopped(kcl *ctx) {
   if (ctx->ask && !ctx->stopped && pthread_equal(pthread_self(), ctx->asks))
-    ctx->stopped = ctx->ask(ctx->asker) != 0;
+    ctx->stopped = ctx->stop || ctx->ask(ctx->asker) != 0;
   return ctx->stopped;
 }
 

@@ -113,6 +113,7 @@ static int read_tunables(kcl *ctx, const char *path, FILE *f) {
 }
 
 int kcl_tune_read(kcl *ctx, const char *path) {
+  KCL_ENTER(ctx);
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
   FILE *f = fopen(path, "r");
@@ -169,6 +170,7 @@ static void print_tunables(kcl *ctx, FILE *f, const char *remark) {
 }
 
 int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
+  KCL_ENTER(ctx);
   kcl_bytes text = {0};
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;

@@ -22,15 +22,8 @@ int kcl_create(kcl **ctx) {
   *ctx = calloc(1, sizeof **ctx);
   if (!*ctx) return KCL_MEMORY;
   (*ctx)->references = 1;
+  kcl_context_begin(*ctx);
   return KCL_OK;
-}
-
-void kcl_context_retain(kcl *ctx) { ctx->references++; }
-
-void kcl_context_release(kcl *ctx) {
-  if (--ctx->references > 0) return;
-  if (ctx->opencl) kcl_opencl_backend->detach(ctx);
-  free(ctx);
 }
 
 void kcl_destroy(kcl **ctx) {
@@ -81,6 +74,7 @@ int kcl_device_list(kcl *ctx, kcl_device **list, int *count) {
 }
 
 int kcl_device_current(kcl *ctx, kcl_device *out) {
+  KCL_HOLD(ctx);
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   if (!ctx->selected) rc = kcl_select(ctx, NULL, 0);
@@ -204,9 +198,8 @@ static int no_match(kcl *ctx, const char *want, const kcl_device *list, int coun
 
 /* Refuses to change the device while there are solvers and operators, which keep its buffers and compiled kernels. */
 static int check_unused(kcl *ctx) {
-  const int users = ctx->references - 1;
-  int rc = kcl_need_idle(ctx);
-  if (rc || !users || !ctx->selected) return rc;
+  const int users = ctx->references - 1 - ctx->depth;
+  if (!users || !ctx->selected) return KCL_OK;
   return kcl_fail(
       ctx, KCL_USAGE,
       "the device cannot be changed: %d solver%s or operator%s of this context still use it", users,
@@ -216,7 +209,7 @@ static int check_unused(kcl *ctx) {
 /* Makes this the context's device; queue: the caller's on that device, or NULL. */
 static int use(kcl *ctx, const kcl_device *device, void *queue) {
   int rc = KCL_OK;
-  if (ctx->opencl) kcl_opencl_backend->detach(ctx);
+  if (ctx->opencl) ctx->detach(ctx);
   ctx->device = *device;
   ctx->stream = (kcl_stream){0}, ctx->moved = 0;
   ctx->launch = 0;
@@ -224,13 +217,14 @@ static int use(kcl *ctx, const kcl_device *device, void *queue) {
   if (device->platform < 0)
     ctx->device.compute_units = ctx->threads;
   else
-    rc = kcl_opencl_backend->attach(ctx, device, queue);
+    ctx->detach = kcl_opencl_backend->detach, rc = kcl_opencl_backend->attach(ctx, device, queue);
   if (!rc) rc = kcl_tune_load(ctx);
   if (!rc) ctx->selected = true;
   return rc;
 }
 
 int kcl_select(kcl *ctx, const char *want, int threads) {
+  KCL_ENTER(ctx);
   kcl_device *list = NULL;
   int count, rc = kcl_need(ctx, "ctx", ctx);
   if (rc || (rc = check_unused(ctx))) return rc;
@@ -254,6 +248,7 @@ done:
 }
 
 int kcl_select_queue(kcl *ctx, void *queue) {
+  KCL_ENTER(ctx);
   kcl_device device;
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "queue", queue))) return rc;
@@ -264,6 +259,7 @@ int kcl_select_queue(kcl *ctx, void *queue) {
 }
 
 int kcl_opencl_handles(kcl *ctx, void **context, void **queue) {
+  KCL_HOLD(ctx);
   int rc;
   if ((rc = kcl_need(ctx, "context", context)) || (rc = kcl_need(ctx, "queue", queue))) return rc;
   *context = *queue = NULL;
@@ -278,10 +274,12 @@ int kcl_opencl_handles(kcl *ctx, void **context, void **queue) {
 /* ---------------------------------------------------------------- event times */
 
 void kcl_profile_enable(kcl *ctx, bool on) {
+  KCL_HOLD(ctx);
   if (ctx) ctx->profiled = on;
 }
 
 int kcl_profile_take(kcl *ctx, kcl_profile *out) {
+  KCL_ENTER(ctx);
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = (kcl_profile){0};

@@ -4,10 +4,6 @@
 
 #include "core/program/executor.h"
 
-/* One reference per solver and operator: the context lives as long as they do. */
-void kcl_context_retain(kcl *ctx);
-void kcl_context_release(kcl *ctx);
-
 /* Opens the executor of the context's device for k. It must be closed after a failure too. */
 int kcl_executor_open(kcl_program *k, kcl_executor *ex);
 /* Seconds per pass over LOOP, predicted; the program's matrices are outlines (kcl_matrix_outline). */

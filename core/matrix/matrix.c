@@ -199,5 +199,5 @@ const char *kcl_refusal_text(const char *format, ...) {
 }
 
 int kcl_matrix_refused(const kcl_matrix *m, const char *why) {
-  return kcl_fail(m->ctx, KCL_MEMORY, "format %s refused: %s", m->format->name, why);
+  return kcl_fail(m->ctx, KCL_REFUSED, "format %s refused: %s", m->format->name, why);
 }

@@ -237,7 +237,7 @@ enum { KCL_MOST_FORMATS = 64 };
 /* All formats that accept the matrix, the cheapest first; a failure if there are none. */
 int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
                     int *count);
-/* The format of this name. KCL_MEMORY: it refuses the matrix. */
+/* The format of this name. KCL_REFUSED: it refuses the matrix. */
 int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *name,
                      const kcl_format **out);
 

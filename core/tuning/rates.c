@@ -237,6 +237,7 @@ static int measure_rates(kcl *ctx, kcl_rates *r) {
 /* ---------------------------------------------------------------- for users */
 
 int kcl_stream_measure(kcl *ctx, double *rate) {
+  KCL_ENTER(ctx);
   kcl_rates now;
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
@@ -261,6 +262,7 @@ static bool is_refuted(const kcl *ctx) {
 }
 
 int kcl_stream_get(kcl *ctx, kcl_stream *out) {
+  KCL_ENTER(ctx);
   double rate;
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;

@@ -20,8 +20,8 @@
 #include "multigrid/coarsen.h"
 
 /* Results beside KCL_OK. KCL_UNSUITED: the device cannot do it (rows too long for its local memory, too many entries for 32
- * bits), but the host can. KCL_REFUSED: the input is refused, and the caller says why. */
-enum { KCL_UNSUITED = -1, KCL_REFUSED = -2 };
+ * bits), but the host can. KCL_NOT_POSITIVE: a diagonal entry is not. */
+enum { KCL_UNSUITED = -1, KCL_NOT_POSITIVE = -2 };
 
 typedef struct kcl_device_setup kcl_device_setup;
 typedef struct kcl_device_csr {
@@ -104,7 +104,7 @@ typedef struct kcl_device_smoother {
   double largest; /* of a polynomial: the largest eigenvalue of D^-1 A */
   int doubt;      /* 0, or for kcl_amg_device_doubted */
 } kcl_device_smoother;
-/* KCL_REFUSED: a diagonal entry is not positive. */
+/* KCL_NOT_POSITIVE: a diagonal entry is not positive. */
 int kcl_amg_device_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_smoother kind,
                             bool narrow, kcl_device_smoother *out);
 /* *rows: of A, if a diagonal entry was not positive where it has to be; else 0. May wait. */

@@ -71,7 +71,7 @@ static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, doub
   double bound = 0;
   int rc = run_lanczos_steps(&l, &r);
   if (rc) return rc;
-  if (r.not_positive != 0) return KCL_REFUSED;
+  if (r.not_positive != 0) return KCL_NOT_POSITIVE;
   for (int i = 0; i < LANCZOS_PARTS; i++) bound = fmax(bound, r.radius[i]);
   *largest = kcl_largest_ritz(r.alpha, r.beta, bound);
   return KCL_OK;

@@ -12,6 +12,6 @@ typedef struct kcl_direct_task {
   bool refine; /* refine each x; bound the error of the last, and estimate the condition number */
 } kcl_direct_task;
 
-/* As kcl_direct. KCL_MEMORY: not within the limit, or the memory there is. */
+/* As kcl_direct. KCL_REFUSED: not within the limit, or the memory there is. */
 int kcl_direct_many(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info);
 #endif

@@ -30,7 +30,7 @@ static double *conjugate_vector(double *v, int64_t n) {
 static int affordable(kcl *ctx, const kcl_factor *f, double flops, double bytes, double limit) {
   if (f->complex) flops *= 4;
   if (flops > limit || !kcl_has_room((size_t)bytes))
-    return kcl_fail(ctx, KCL_MEMORY,
+    return kcl_fail(ctx, KCL_REFUSED,
                     "the direct factorisation is too large: up to %.2g floating-point operations, "
                     "%.2g GB",
                     flops, bytes * 1e-9);

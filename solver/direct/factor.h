@@ -5,7 +5,7 @@
 
 typedef struct kcl_factor kcl_factor;
 
-/* Cholesky where A may be definite, LU where it is not or turns out not to be. KCL_MEMORY: it would take more floating-point
+/* Cholesky where A may be definite, LU where it is not or turns out not to be. KCL_REFUSED: it would take more floating-point
  * operations than `flops`, as predicted from the structure, or more memory than there is. */
 int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, double flops, kcl_factor **out);
 void kcl_factor_free(kcl_factor **f);

@@ -65,7 +65,7 @@ static int factor_qr(kcl *ctx, qr *q, const kcl_csr *T, SuiteSparseQR_C_factoriz
   kcl_activity_begin(ctx, (kcl_activity){.what = "analysis"});
   *out = SuiteSparseQR_C_symbolic(SPQR_ORDERING_DEFAULT, 1, &M, &q->common);
   if (*out && q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1) > q->limit)
-    KCL_TRY(kcl_fail(ctx, KCL_MEMORY,
+    KCL_TRY(kcl_fail(ctx, KCL_REFUSED,
                      "the direct factorisation is too large: up to %.2g floating-point operations",
                      q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1)));
   kcl_activity_begin(

@@ -22,7 +22,7 @@ int kcl_engine_adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_
   int rc = whole ? kcl_csr_stats(s->ctx, AH, stats) : kcl_csr_structure(s->ctx, AH, stats);
   if (!rc) rc = kcl_format_cost(s->ctx, stats, s->options.precision, (*f)->name, &cost);
   if (!rc && !chosen && cost.refusal)
-    rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused for the adjoint: %s", (*f)->name,
+    rc = kcl_fail(s->ctx, KCL_REFUSED, "format %s refused for the adjoint: %s", (*f)->name,
                   cost.refusal);
   if (!rc && chosen && cost.refusal && !whole) whole = true, rc = kcl_csr_stats(s->ctx, AH, stats);
   if (!rc && chosen && whole) rc = kcl_engine_choose(&adjoint, f, why, sizeof why);

@@ -30,7 +30,7 @@ bool kcl_loop_running(const kcl_loop *l) { return count_running_rhs(l) > 0; }
 static int show_progress(kcl_loop *l) {
   const kcl_options *o = &l->system->options;
   int worst = -1;
-  if (l->system->ctx->stopped) return 1;
+  if (l->system->ctx->stopped || l->system->ctx->stop) return 1;
   if (!o->progress) return 0;
   for (int i = 0; i < l->nrhs; i++)
     if (kcl_loop_runs(l, i) && (worst < 0 || l->rr[i] / kcl_square(l->rhs[i].target) >
@@ -57,13 +57,14 @@ int kcl_loop_progress(kcl_loop *l) {
 
 static int ask(void *self) {
   kcl_loop *l = self;
+  const kcl_options *o = &l->system->options;
   l->shown.seconds = kcl_now() - l->start;
-  return l->system->options.progress(l->system->options.user, &l->shown);
+  return o->progress ? o->progress(o->user, &l->shown) : 0;
 }
 
 void kcl_loop_ask(kcl_loop *l) {
   kcl *ctx = l->system->ctx;
-  ctx->ask = l->system->options.progress ? ask : NULL, ctx->asker = l;
+  ctx->ask = ask, ctx->asker = l;
   ctx->asks = pthread_self(), ctx->stopped = false;
 }
 

@@ -51,7 +51,7 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *p, const 
   }
   const double bytes = bytes_of_matrices(q, p), memory = (double)q->ctx->device.memory;
   if ((memory > 0 && bytes > memory) || !kcl_has_room((size_t)bytes))
-    return kcl_fail(q->ctx, KCL_MEMORY,
+    return kcl_fail(q->ctx, KCL_REFUSED,
                     "preconditioner %s refused: it may need %.3g GB, more than there is", p->name,
                     bytes * 1e-9);
   return KCL_OK;
@@ -73,9 +73,9 @@ static void note_blocks(const kcl_precond_request *q, kcl_preconditioner *M) {
 
 /* Messages count the rows of the block. */
 static int explain_rows(const kcl_precond_request *q, int rc) {
-  char text[sizeof q->ctx->error];
+  char text[KCL_MESSAGE];
   if (!rc || !q->halo) return rc;
-  memcpy(text, q->ctx->error, sizeof text);
+  snprintf(text, sizeof text, "%s", kcl_error(q->ctx));
   return kcl_fail(q->ctx, (kcl_status)rc,
                   "%.3900s (of the rows of this rank, whose first is row %lld)", text,
                   (long long)q->halo->ranks->first_row + 1);

@@ -1,0 +1,47 @@
+/* References to a context, and entry: one thread at a time is inside, and may enter again; nobody enters from a callback of it. */
+#include "core/base/context.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+void kcl_context_retain(kcl *ctx) { ctx->references++; }
+
+void kcl_context_release(kcl *ctx) {
+  if (--ctx->references > 0) return;
+  if (ctx->opencl) ctx->detach(ctx);
+  pthread_mutex_destroy(&ctx->lock);
+  free(ctx);
+}
+
+void kcl_context_begin(kcl *ctx) {
+  pthread_mutexattr_t again;
+  pthread_mutexattr_init(&again);
+  pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&ctx->lock, &again);
+  pthread_mutexattr_destroy(&again);
+  ctx->process = getpid(), ctx->depth = 0;
+}
+
+kcl *kcl_hold(kcl *ctx) {
+  if (!ctx) return NULL;
+  if (ctx->process != getpid())
+    kcl_context_begin(ctx); /* the thread that held the lock was not copied by fork() */
+  pthread_mutex_lock(&ctx->lock);
+  kcl_context_retain(ctx);
+  ctx->depth++;
+  return ctx;
+}
+
+void kcl_leave(kcl **held) {
+  kcl *ctx = *held;
+  if (!ctx) return;
+  ctx->depth--;
+  pthread_mutex_unlock(&ctx->lock);
+  kcl_context_release(ctx);
+}
+
+int kcl_enter(kcl *ctx, kcl **held) {
+  *held = kcl_hold(ctx);
+  if (!ctx || !(ctx->solving || ctx->watching)) return KCL_OK;
+  return kcl_fail(ctx, KCL_BUSY,
+                  "a callback of this context is running: it may not use the context");
+}
