@@ -87,9 +87,9 @@ static int call_back(void *user, const kcl_progress *p) {
   double x[ROWS * ROWS] = {0};
   kcl_report r = {.iterations = 7};
   (void)p;
-  refused += kcl_solve(in_callback, x, x, &r) == KCL_USAGE && strstr(kcl_error(ctx), "running") &&
+  refused += kcl_solve(in_callback, x, x, &r) == KCL_BUSY && strstr(kcl_error(ctx), "callback") &&
              !r.iterations &&
-             kcl_mpi_setup(ctx, MPI_COMM_WORLD, NULL, KCL_MPI_ROOT, NULL, &another) == KCL_USAGE;
+             kcl_mpi_setup(ctx, MPI_COMM_WORLD, NULL, KCL_MPI_ROOT, NULL, &another) == KCL_BUSY;
   return 0;
 }
 
