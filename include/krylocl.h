@@ -844,6 +844,35 @@ int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
  * number of B is not finite, all are refused (KCL_INPUT) before the first is solved. KCL_USAGE: k is
  * not positive, or more than memory can hold. */
 int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
+/** What a solve checks of its answer. */
+enum {
+  KCL_CERTIFY_FULL, /**< residuals recomputed in double with compensated sums, and that A is what was set up, by checksums */
+  KCL_CERTIFY_RESIDUALS, /**< the residuals alone: what A has become is not noticed; x_sum is 0 */
+  /** Nothing on the host: converged is what the method claims, after a residual recomputed on the device in working precision. The
+   * recomputed residuals and errors of the report are -1, x_sum is 0. */
+  KCL_CERTIFY_NOTHING
+};
+
+/** Settings of one call of kcl_solve_call. Zero is the default of every field but size: as at set-up. */
+typedef struct kcl_call {
+  size_t size;      /**< sizeof(kcl_call) */
+  double tol;       /**< as kcl_options.tol; 0: that of the set-up */
+  double atol;      /**< as kcl_options.atol; 0: that of the set-up */
+  int64_t max_iter; /**< as kcl_options.max_iter; 0: that of the set-up */
+  int64_t ldb; /**< numbers from one column of B to the next; 0: A's rows; not on several ranks */
+  int64_t
+      ldx; /**< numbers from one column of X to the next; 0: A's columns; not on several ranks */
+  int32_t zero_guess; /**< 1: the guess is 0, X is not read */
+  int32_t certify;    /**< KCL_CERTIFY_FULL, ... */
+  /** As kcl_options.progress; NULL: that of the set-up. */
+  int (*progress)(void *user, const kcl_progress *p);
+  void *user; /**< first argument of progress */
+} kcl_call;
+
+/** As kcl_solve_many, with settings of this call; call NULL: as kcl_solve_many. KCL_USAGE also: a field is out of range, or size is that
+ * of a newer header and a field that this library does not know is set. On several ranks call is the same on all. */
+int kcl_solve_call(kcl_solver *s, const kcl_call *call, int64_t k, const void *B, void *X,
+                   kcl_report *reports);
 /** Ends the solve that runs, as a progress callback that asks to stop: its reason is KCL_INTERRUPTED. Any thread may call it, and a signal
  * handler. If no solve of the solver's context runs, nothing happens; s must not be freed meanwhile. */
 void kcl_solver_stop(kcl_solver *s);

@@ -1,4 +1,4 @@
-/* kcl_solve and kcl_solve_many: right-hand sides to the device, as many at a time as the engine takes, the correction loop
+/* kcl_solve, kcl_solve_many and kcl_solve_call: right-hand sides to the device, as many at a time as the engine takes, the correction loop
  * there, answers back, and the certificate of each.
  *
  * On the device the system is scaled by powers of two (solver/engine/scale.h): exact, and squares of tiny norms do not
@@ -10,6 +10,7 @@
 #include "solver/solver.h"
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,18 +139,30 @@ static int begin_rhs(const kcl_solver *s, kcl_rhs *v, double bytes) {
 static int certify_x(const kcl_solver *s, const kcl_rhs *v) {
   const bool least = s->selection.engine->method->least_squares || v->answered;
   const size_t size = (size_t)s->system.A->cols * kcl_type_size(s->system.A->type);
-  v->report->x_sum = kcl_checksum(v->x, size);
+  const bool full = s->call.certify == KCL_CERTIFY_FULL;
+  if (full) v->report->x_sum = kcl_checksum(v->x, size);
   int rc = v->b_norm.norm > 0 ? kcl_certify_rhs(&s->system, least, v) : KCL_OK;
   kcl_report_uniqueness(&s->system, s->selection.engine, v);
-  if (!rc && kcl_checksum(v->x, size) != v->report->x_sum)
+  if (full && !rc && kcl_checksum(v->x, size) != v->report->x_sum)
     rc = kcl_fail(s->system.ctx, KCL_CHANGED, "x changed in memory while it was certified");
   return kcl_ranks_agree(kcl_system_ranks(&s->system), rc);
+}
+
+/* Without a certificate the claim is the answer. */
+static int believe(const kcl_rhs *v) {
+  kcl_report *r = v->report;
+  if (v->b_norm.norm == 0) return KCL_OK;
+  r->converged = r->reason == KCL_CONVERGED;
+  r->tested_residual = r->true_relative_residual = r->normal_residual = -1;
+  r->backward_error = r->rowwise_error = r->componentwise_error = -1;
+  return KCL_OK;
 }
 
 /* Where the certificate refutes a claim, the nearest x known is the answer; in place of a direct solution 0, if that is nearer. */
 static int certify_one(const kcl_solver *s, kcl_loop *l, int i) {
   const kcl_csr *A = s->system.A;
   const kcl_rhs *v = &l->rhs[i];
+  if (s->call.certify == KCL_CERTIFY_NOTHING) return believe(v);
   const bool claimed = v->report->reason == KCL_CONVERGED;
   int rc = certify_x(s, v);
   if (rc || !claimed || !kcl_solve_failed(&s->system, v->report->reason)) return rc;
@@ -168,8 +181,9 @@ static int certify_all(kcl_solver *s, kcl_loop *l) {
   bool all = true, any = false, failed = false;
   double seconds = 0;
   double start = kcl_now();
-  int rc = s->system.distribution ? KCL_OK /* A is ours */
-                                  : kcl_sums_check(s->system.ctx, s->system.A, &s->sums);
+  int rc = s->system.distribution || s->call.certify /* A is ours, or not of interest */
+               ? KCL_OK
+               : kcl_sums_check(s->system.ctx, s->system.A, &s->sums);
   for (int i = 0; i < l->nrhs && !rc; i++, start = kcl_now()) {
     const kcl_rhs *v = &l->rhs[i];
     if ((rc = certify_one(s, l, i))) return rc;
@@ -214,9 +228,10 @@ static int solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
 
 /* ---------------------------------------------------------------- all right-hand sides */
 
-static int check_finite(const kcl_system *s, int64_t k, const char *B, size_t size) {
+static int check_finite(const kcl_system *s, int64_t k, const char *B, int64_t ld) {
+  const size_t size = kcl_type_size(s->A->type);
   for (int64_t j = 0; j < k; j++) {
-    if (kcl_norm2(s->A->type, B + (size_t)j * size, s->A->rows) < INFINITY) continue;
+    if (kcl_norm2(s->A->type, B + (size_t)(j * ld) * size, s->A->rows) < INFINITY) continue;
     if (k == 1) return kcl_fail(s->ctx, KCL_INPUT, "the right-hand side is not finite");
     return kcl_fail(s->ctx, KCL_INPUT, "column %lld of the right-hand side is not finite",
                     (long long)j + 1);
@@ -264,8 +279,8 @@ static int take_columns(kcl_solver *s, int64_t from, int nrhs, const void *B, vo
   const size_t size = kcl_type_size(A->type);
   if (d) return d->take(d, from, nrhs, B, X, list);
   for (int i = 0; i < nrhs; i++) {
-    list[i].b = (const char *)B + (size_t)(from + i) * (size_t)A->rows * size;
-    list[i].x = (char *)X + (size_t)(from + i) * (size_t)A->cols * size;
+    list[i].b = (const char *)B + (size_t)((from + i) * s->call.ldb) * size;
+    list[i].x = (char *)X + (size_t)((from + i) * s->call.ldx) * size;
   }
   return KCL_OK;
 }
@@ -274,9 +289,8 @@ static int solve_all_columns(kcl_solver *s, int64_t k, const void *B, void *X,
                              kcl_report *reports) {
   const kcl_csr *A = s->system.A;
   kcl_distribution *d = s->system.distribution;
-  const size_t b_size = (size_t)A->rows * kcl_type_size(A->type);
   int at_once = s->selection.engine->program->nrhs;
-  int rc = d ? KCL_OK : check_finite(&s->system, k, B, b_size);
+  int rc = d ? KCL_OK : check_finite(&s->system, k, B, s->call.ldb);
   if (!rc) rc = kcl_ranks_agree(kcl_system_ranks(&s->system), new_histories(s, k));
   s->selection.changes[0] = 0, s->seconds_solve = 0;
   for (int64_t j = 0; j < k && !rc; j += at_once) {
@@ -287,6 +301,7 @@ static int solve_all_columns(kcl_solver *s, int64_t k, const void *B, void *X,
     for (int i = 0; i < nrhs; i++) {
       list[i].report = reports ? &reports[j + i] : &unasked[i];
       list[i].history = &s->history[j + i];
+      if (!rc && s->call.zero_guess) memset(list[i].x, 0, (size_t)A->cols * kcl_type_size(A->type));
     }
     if (!rc) rc = solve_some(s, nrhs, list);
     if (!rc && d) rc = d->give_back(d, j, nrhs, list, X);
@@ -298,21 +313,89 @@ static void zero_reports(int64_t k, kcl_report *reports) {
   if (reports) memset(reports, 0, (size_t)k * sizeof *reports);
 }
 
+/* ---------------------------------------------------------------- settings of one call */
+
+/* The fields of *call that this library knows, *out; those of a newer one are to be 0. */
+static int read_call(kcl *ctx, const kcl_call *call, kcl_call *out) {
+  const char *bytes = (const char *)call;
+  *out = (kcl_call){.size = sizeof *out};
+  if (!call) return KCL_OK;
+  if (call->size < offsetof(kcl_call, ldb))
+    return kcl_fail(ctx, KCL_USAGE, "kcl_call.size is %zu: sizeof(kcl_call) is needed, %zu here",
+                    call->size, sizeof *out);
+  for (size_t i = sizeof *out; i < call->size; i++)
+    if (bytes[i])
+      return kcl_fail(ctx, KCL_USAGE, "kcl_call of a newer version: byte %zu is set", i);
+  memcpy(out, call, call->size < sizeof *out ? call->size : sizeof *out);
+  return KCL_OK;
+}
+
+static int check_leading(const kcl_solver *s, const char *name, int64_t *ld, int64_t least,
+                         int64_t k) {
+  kcl *ctx = s->system.ctx;
+  if (!*ld) *ld = least;
+  if (*ld == least) return KCL_OK;
+  if (s->system.distribution)
+    return kcl_fail(ctx, KCL_USAGE, "kcl_call.%s: not on several ranks", name);
+  if (*ld < least)
+    return kcl_fail(ctx, KCL_USAGE, "kcl_call.%s is %lld: at least %lld", name, (long long)*ld,
+                    (long long)least);
+  if (*ld > PTRDIFF_MAX / (int64_t)kcl_type_size(s->system.A->type) / k)
+    return kcl_fail(ctx, KCL_USAGE, "kcl_call.%s is %lld: more than memory can hold", name,
+                    (long long)*ld);
+  return KCL_OK;
+}
+
+static int check_call(const kcl_solver *s, const kcl_call *given, int64_t k, kcl_call *out) {
+  const kcl_csr *A = s->system.A;
+  kcl *ctx = s->system.ctx;
+  int rc = read_call(ctx, given, out);
+  if (!rc) rc = check_leading(s, "ldb", &out->ldb, A->rows, k);
+  if (!rc) rc = check_leading(s, "ldx", &out->ldx, A->cols, k);
+  if (rc) return rc;
+  if (!(out->tol >= 0) || !(out->atol >= 0) || out->max_iter < 0)
+    return kcl_fail(ctx, KCL_USAGE, "tol %g, atol %g and max_iter %lld of a call: 0 or more",
+                    out->tol, out->atol, (long long)out->max_iter);
+  if (out->certify < KCL_CERTIFY_FULL || out->certify > KCL_CERTIFY_NOTHING)
+    return kcl_fail(ctx, KCL_USAGE, "certify %d: no such certificate", (int)out->certify);
+  if (out->zero_guess != 0 && out->zero_guess != 1)
+    return kcl_fail(ctx, KCL_USAGE, "zero_guess %d: 0 or 1", (int)out->zero_guess);
+  return KCL_OK;
+}
+
+static void use_call(kcl_options *o, const kcl_call *c) {
+  if (c->tol > 0) o->tol = c->tol;
+  if (c->atol > 0) o->atol = c->atol;
+  if (c->max_iter) o->max_iter = c->max_iter;
+  if (c->progress) o->progress = c->progress, o->user = c->user;
+}
+
 /* Callbacks see the context as it is during a solve; a solver that one of them freed is freed at the end. */
-int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
+int kcl_solve_call(kcl_solver *s, const kcl_call *call, int64_t k, const void *B, void *X,
+                   kcl_report *reports) {
   if (k > 0 && k <= most_columns(s)) zero_reports(k, reports);
   if (!s) return KCL_USAGE;
   kcl *ctx = s->system.ctx;
   KCL_ENTER(ctx);
+  kcl_distribution *d = s->system.distribution;
   int rc = check_solve_arguments(s, k, B, X);
   if (rc) return rc;
+  rc = check_call(s, call, k, &s->call);
+  if ((rc = d ? d->agree(d, rc, k) : rc)) return rc;
+  const kcl_options given = s->system.options;
+  use_call(&s->system.options, &s->call);
   ctx->stop = false;
   s->running = ctx->solving = true;
   rc = solve_all_columns(s, k, B, X, reports);
   s->running = ctx->solving = false;
+  s->system.options = given;
   if (rc) zero_reports(k, reports);
   if (s->freed) kcl_solver_free(&s);
   return rc;
+}
+
+int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
+  return kcl_solve_call(s, NULL, k, B, X, reports);
 }
 
 void kcl_solver_stop(kcl_solver *s) {

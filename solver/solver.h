@@ -28,6 +28,7 @@ struct kcl_solver {
   kcl_mixed *mixed;        /* NULL: not asked for */
   kcl_history *history;    /* [histories] of the last solve */
   int64_t histories;
+  kcl_call call;        /* settings of the solve that runs; sizes and limits are set */
   double seconds_solve; /* iterations of the last solve */
   bool factored;        /* a direct solution was tried in the last solve */
   double refused;       /* operations that were too few for one */

@@ -1,0 +1,181 @@
+/* kcl_solve_call: settings of one solve, which do not outlast it. */
+#include "krylocl.h"
+#include "tests/check.h"
+#include "tests/options.h"
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { SIDE = 20, ROWS = SIDE * SIDE, COLUMNS = 3, GAP = 7 };
+
+static kcl *ctx;
+static kcl_csr *A;
+static kcl_dense *b;
+static kcl_solver *s;
+static double x[ROWS];
+static kcl_report r;
+
+static kcl_call new_call(void) { return (kcl_call){.size = sizeof(kcl_call)}; }
+
+static int solve_by(const kcl_call *c) {
+  memset(x, 0, sizeof x);
+  return kcl_solve_call(s, c, 1, b->val, x, &r);
+}
+
+static double norm_of(const double *v) {
+  double sum = 0;
+  for (int i = 0; i < ROWS; i++) sum += v[i] * v[i];
+  return sqrt(sum);
+}
+
+static void test_tolerances(void) {
+  kcl_call c = new_call();
+  CHECK(!solve_by(NULL) && r.converged);
+  const int64_t usual = r.iterations;
+  c.tol = 1e-3;
+  CHECKF(!solve_by(&c) && r.converged && r.iterations < usual && r.true_relative_residual > 1e-8,
+         "tol 1e-3: %lld iterations, %lld before", (long long)r.iterations, (long long)usual);
+  c.tol = 1e-12;
+  CHECKF(!solve_by(&c) && r.true_relative_residual <= 1e-12 && r.iterations > usual, "1e-12: %g",
+         r.true_relative_residual);
+  c = new_call(), c.atol = 0.01 * norm_of(b->val);
+  CHECKF(!solve_by(&c) && r.converged && r.iterations < usual, "atol: %lld iterations",
+         (long long)r.iterations);
+  c = new_call(), c.max_iter = 3;
+  CHECK(!solve_by(&c) && r.reason == KCL_ITERATION_LIMIT && r.iterations == 3);
+  CHECKF(!solve_by(NULL) && r.iterations == usual, "afterwards %lld iterations, %lld before",
+         (long long)r.iterations, (long long)usual);
+}
+
+static void test_guess(void) {
+  kcl_call c = new_call();
+  double from_zero[ROWS];
+  CHECK(!solve_by(NULL));
+  memcpy(from_zero, x, sizeof x);
+  c.zero_guess = 1;
+  for (int i = 0; i < ROWS; i++) x[i] = NAN;
+  CHECK(!kcl_solve_call(s, &c, 1, b->val, x, &r) && r.converged && !memcmp(x, from_zero, sizeof x));
+  CHECK(!kcl_solve(s, b->val, x, &r) && r.iterations == 0); /* from the solution */
+}
+
+static bool without_errors(void) {
+  return r.true_relative_residual == -1 && r.tested_residual == -1 && r.backward_error == -1 &&
+         r.rowwise_error == -1 && r.componentwise_error == -1 && r.x_sum == 0;
+}
+
+/* A is changed after the set-up. Checksums notice; a residual is that of the changed A; nothing notices nothing. */
+static void test_certificates(void) {
+  kcl_call c = new_call();
+  double full[ROWS];
+  CHECK(!solve_by(&c) && r.converged && r.x_sum);
+  memcpy(full, x, sizeof x);
+  c.certify = KCL_CERTIFY_RESIDUALS;
+  CHECK(!solve_by(&c) && r.converged && !r.x_sum && r.backward_error >= 0 &&
+        !memcmp(x, full, sizeof x));
+  c.certify = KCL_CERTIFY_NOTHING;
+  CHECK(!solve_by(&c) && r.converged && without_errors() && !memcmp(x, full, sizeof x));
+  ((double *)A->val)[0] *= 2;
+  CHECK(!solve_by(&c) && r.converged && !memcmp(x, full, sizeof x));
+  c.certify = KCL_CERTIFY_RESIDUALS;
+  CHECKF(!solve_by(&c) && !r.converged && r.true_relative_residual > 1e-8, "%s, %g",
+         kcl_reason_text(r.reason), r.true_relative_residual);
+  c.certify = KCL_CERTIFY_FULL;
+  CHECK(solve_by(&c) == KCL_CHANGED && !r.converged);
+  ((double *)A->val)[0] /= 2;
+  c.certify = KCL_CERTIFY_NOTHING, c.max_iter = 2;
+  CHECK(!solve_by(&c) && !r.converged && r.reason == KCL_ITERATION_LIMIT && without_errors());
+}
+
+/* Columns with gaps between them, which stay as they are. */
+static void test_leading_dimensions(void) {
+  enum { LD = ROWS + GAP };
+  double B[COLUMNS * ROWS], X[COLUMNS * ROWS] = {0}, wide_b[COLUMNS * LD], wide_x[COLUMNS * LD];
+  kcl_call c = new_call();
+  kcl_report one[COLUMNS], other[COLUMNS];
+  for (int j = 0; j < COLUMNS; j++)
+    for (int i = 0; i < ROWS; i++) B[j * ROWS + i] = ((double *)b->val)[i] * (j + 1) + (i == j);
+  for (int i = 0; i < COLUMNS * LD; i++) wide_b[i] = wide_x[i] = NAN;
+  for (int j = 0; j < COLUMNS; j++) memcpy(wide_b + j * LD, B + j * ROWS, ROWS * sizeof *B);
+  c.ldb = c.ldx = LD, c.zero_guess = 1;
+  CHECK(!kcl_solve_many(s, COLUMNS, B, X, one) &&
+        !kcl_solve_call(s, &c, COLUMNS, wide_b, wide_x, other));
+  for (int j = 0; j < COLUMNS; j++) {
+    CHECKF(one[j].converged && other[j].converged &&
+               !memcmp(X + j * ROWS, wide_x + j * LD, ROWS * sizeof *X),
+           "column %d", j);
+    for (int i = ROWS; i < LD; i++) CHECK(isnan(wide_x[j * LD + i]));
+  }
+}
+
+static int calls;
+static int count_call(void *user, const kcl_progress *p) {
+  (void)p;
+  calls += *(int *)user;
+  return 0;
+}
+static int stop_at_once(void *user, const kcl_progress *p) {
+  (void)user, (void)p;
+  return 1;
+}
+
+static void test_progress(void) {
+  kcl_call c = new_call();
+  int ten = 10;
+  calls = 0, c.progress = count_call, c.user = &ten;
+  CHECKF(!solve_by(&c) && r.converged && calls >= 10, "%d", calls);
+  const int before = calls;
+  CHECK(!solve_by(NULL) && calls == before);
+  c.progress = stop_at_once;
+  CHECK(!solve_by(&c) && r.reason == KCL_INTERRUPTED);
+}
+
+#define REFUSED(change, word)                                                                      \
+  do {                                                                                             \
+    kcl_call c = new_call();                                                                       \
+    change;                                                                                        \
+    CHECKF(solve_by(&c) == KCL_USAGE && strstr(kcl_error(ctx), word), "%s: %s", #change,           \
+           kcl_error(ctx));                                                                        \
+  } while (0)
+
+static void test_refusals(void) {
+  struct {
+    kcl_call c;
+    int64_t newer;
+  } longer = {{.size = sizeof longer}, 0};
+  REFUSED(c.size = 0, "size is 0");
+  REFUSED(c.tol = -1, "tol -1");
+  REFUSED(c.tol = NAN, "tol");
+  REFUSED(c.atol = -1, "atol -1");
+  REFUSED(c.max_iter = -1, "max_iter -1");
+  REFUSED(c.certify = 3, "certify 3");
+  REFUSED(c.zero_guess = 2, "zero_guess 2");
+  REFUSED(c.ldb = ROWS - 1, "ldb is 399: at least 400");
+  REFUSED(c.ldx = 1, "ldx is 1: at least 400");
+  REFUSED(c.ldx = INT64_MAX, "more than memory can hold");
+  CHECK(!solve_by(&longer.c) && r.converged);
+  longer.newer = 1;
+  CHECK(solve_by(&longer.c) == KCL_USAGE && strstr(kcl_error(ctx), "newer"));
+  kcl_call older = {.size = offsetof(kcl_call, ldb), .tol = 1e-3};
+  older.zero_guess = 77; /* beyond its size: not read */
+  CHECK(!solve_by(&older) && r.converged);
+}
+
+static void test_device(const char *device, bool mixed) {
+  kcl_options o = cg_options();
+  o.mixed = mixed, o.format = "ell"; /* a copy of A */
+  if (kcl_create(&ctx) || kcl_select(ctx, device, 2)) {
+    skip("%s: %s", device, kcl_error(ctx)), kcl_destroy(&ctx);
+    return;
+  }
+  if (CHECK(!kcl_generate(ctx, "poisson2d:20", &A, &b) && !kcl_setup(ctx, A, &o, &s))) {
+    test_tolerances(), test_guess(), test_certificates(), test_leading_dimensions();
+    test_progress(), test_refusals();
+  }
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b), kcl_destroy(&ctx);
+}
+
+int main(void) {
+  test_device("cpu", false), test_device("cpu", true);
+  test_device("opencl", false);
+  return check_report();
+}
