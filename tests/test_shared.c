@@ -128,7 +128,7 @@ static void *stop_soon(void *user) {
 
 static void stop_by_signal(int number) {
   (void)number;
-  kcl_solver_stop(shared);
+  kcl_solver_stop(shared); /* NOLINT(bugprone-signal-handler): it sets one lock-free flag */
 }
 
 /* A solve without end and without a callback, stopped by another thread or a signal. */

@@ -45,8 +45,8 @@ static void test_flip(kcl *ctx, const char *format, int what, bool while_running
   if (what == NOTHING)
     CHECK(rc == KCL_OK && r.converged && r.x_sum == kcl_checksum(x, (size_t)t.A->cols * sizeof *x));
   else
-    CHECKF(rc == KCL_CHANGED && strstr(kcl_error(ctx), word[what]) && !r.converged, "%s, %s: %d, %s",
-           format, word[what], rc, kcl_error(ctx));
+    CHECKF(rc == KCL_CHANGED && strstr(kcl_error(ctx), word[what]) && !r.converged,
+           "%s, %s: %d, %s", format, word[what], rc, kcl_error(ctx));
   x[3] *= 1 + 0x1p-52;
   CHECK(kcl_checksum(x, (size_t)t.A->cols * sizeof *x) != r.x_sum);
   free(x), kcl_solver_free(&s), kcl_csr_free(&t.A), kcl_dense_free(&b);
