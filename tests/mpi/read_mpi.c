@@ -244,11 +244,13 @@ static void vectors(void) {
 static void refused(const char *name, const char *text) {
   kcl_mpi_part part;
   kcl_csr *A = NULL;
+  char message[4096];
   if (text) put(name, text);
-  const int alone = kcl_csr_read(one, path_of(name), &A),
-            rc = kcl_mpi_read(ctx, MPI_COMM_WORLD, path_of(name), &part);
-  CHECKF(rc && rc == alone && !strcmp(kcl_error(ctx), kcl_error(one)) && !part.A,
-         "%s: %d, %s; one process: %d, %s", name, rc, kcl_error(ctx), alone, kcl_error(one));
+  const int alone = kcl_csr_read(one, path_of(name), &A);
+  snprintf(message, sizeof message, "%s", kcl_error(one));
+  const int rc = kcl_mpi_read(ctx, MPI_COMM_WORLD, path_of(name), &part);
+  CHECKF(rc && rc == alone && !strcmp(kcl_error(ctx), message) && !part.A,
+         "%s: %d, %s; one process: %d, %s", name, rc, kcl_error(ctx), alone, message);
   kcl_csr_free(&A);
 }
 
