@@ -190,6 +190,7 @@ static void needs_correction(const kcl_mixed *m, const kcl_loop *l) {
   const double *entry = v->history->entry;
   double scale = l->engine->precond->apply ? 1 : m->unit, least, most;
   kcl_report *p = v->report;
+  if (!entry) return; /* no iteration was needed */
   kcl_ritz(entry, m->lanczos, &p->ritz_min, &p->ritz_max);
   p->ritz_min /= scale, p->ritz_max /= scale;
   kcl_ritz(entry + m->iterations * KCL_HISTORY_FIELDS,
