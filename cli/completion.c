@@ -1,5 +1,6 @@
 /* krylocl completion: completion for bash, zsh and fish, from the program's own tables. */
 #include "cli/help.h"
+#include "cli/input/parameters.h"
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
@@ -11,6 +12,7 @@ static const char *name_of_values(const char *list, int n, int k) {
   char name[32];
   snprintf(name, sizeof name, "%.*s", n - 1, list + 1);
   if (*list == '=') return kcl_option_word(cli_library_option(name), k);
+  if (!strcmp(name, "parameters")) return cli_parameter(k).name;
   for (const cli_names *l = cli_lists; l->word; l++)
     if (!strcmp(l->word, name)) return kcl_list(l->which, k).name;
   return NULL;
@@ -30,7 +32,7 @@ static void print_words(const char *values) {
 
 /* The words that operands may be, "" if there are no operands, NULL if they are files. */
 static const char *operand_words(const cli_command *c) {
-  if (!strcmp(c->name, "list")) return "formats solvers preconds generators devices collection";
+  if (!strcmp(c->name, "list")) return "formats solvers preconds parameters generators devices collection";
   if (!strcmp(c->name, "completion")) return "bash zsh fish";
   if (!strcmp(c->name, "generate")) return "@generators";
   return c->max ? NULL : "";

@@ -1,5 +1,6 @@
 /* krylocl explain: what solving a system would run on the selected device, without running it. */
 #include "cli/explain_ranks.h"
+#include "cli/input/parameters.h"
 #include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
@@ -114,6 +115,7 @@ static int run_explain(kcl *ctx, const cli_options *o) {
   if (o->solver) asked.solver = o->solver;
   asked.format = o->format ? o->format : "model";
   if (o->precond) asked.precond = o->precond;
+  CLI_TRY(cli_parameters_set(o->parameters, &asked));
   asked.restart = (int)o->restart, asked.nrhs = (int)o->nrhs;
   cli_busy(o, "setting up");
   CLI_TRY(cli_lib(ctx, kcl_setup(ctx, A, &asked, &s)));
@@ -131,7 +133,7 @@ const cli_command cli_explain = {
     .operands = "A.mtx|poisson2d:300",
     .summary = "show what a solve would run: stages, launches, bytes, source",
     .options =
-        "solver format precond source output precision device quiet ranks | restart nrhs threads "
+        "solver format precond source output precision device quiet ranks | restart nrhs parameters threads "
         "layout cache index-base",
 
     .min = 1,

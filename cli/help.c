@@ -1,5 +1,6 @@
 /* Help texts for the program and for each subcommand: one screen (-h) or all (--help). */
 #include "cli/help.h"
+#include "cli/input/parameters.h"
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
@@ -67,6 +68,17 @@ void cli_print_list(const cli_names *l) {
     int at = printf("  %-15s  ", e.name);
     snprintf(text, sizeof text, "%s%s%s%s", e.summary, e.example ? ": " : "",
              e.example ? e.example : "", e.study ? " (study: not for auto)" : "");
+    cli_wrap(stdout, at, at, text, (int)strlen(text));
+  }
+}
+
+void cli_print_parameters(void) {
+  kcl_option p;
+  print_heading("parameters");
+  for (int i = 0; (p = cli_parameter(i)).name; i++) {
+    char text[200];
+    int at = printf("  %-18s  ", p.name);
+    snprintf(text, sizeof text, "%s (%s)", p.help, p.default_text);
     cli_wrap(stdout, at, at, text, (int)strlen(text));
   }
 }

@@ -1,5 +1,6 @@
 /* krylocl list: the names that options take, a line each. */
 #include "cli/help.h"
+#include "cli/input/parameters.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/options.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[] = {"formats",    "solvers", "preconds",
+static const char *const words[] = {"formats",    "solvers", "preconds",  "parameters",
                                     "generators", "devices", "collection"};
 enum {
   WORDS = sizeof words / sizeof *words,
@@ -37,6 +38,20 @@ static cJSON *names_json(kcl_registry which) {
     cJSON_AddItemToArray(list, one);
   }
   return list;
+}
+
+static void list_parameters(const cli_options *o, cJSON *all) {
+  cJSON *list = cJSON_AddArrayToObject(all, "parameters");
+  kcl_option p;
+  for (int i = 0; (p = cli_parameter(i)).name; i++) {
+    cJSON *one = cJSON_CreateObject();
+    cli_json_text(one, "name", p.name), cli_json_text(one, "summary", p.help);
+    cli_json_text(one, "default", p.default_text);
+    cli_json_number(one, "min", p.min), cli_json_number(one, "max", p.max);
+    cli_json_bool(one, "whole", p.kind == KCL_OPTION_WHOLE);
+    cJSON_AddItemToArray(list, one);
+  }
+  if (!o->json) cli_print_parameters();
 }
 
 /* Lists the devices without measuring them, which krylocl devices does. */
@@ -73,6 +88,7 @@ static int list_collection(kcl *ctx, const cli_options *o, cJSON *all) {
 static int list_word(kcl *ctx, const cli_options *o, const char *word, cJSON *all) {
   if (strcmp(word, "devices") == 0) return list_device_names(ctx, o, all);
   if (strcmp(word, "collection") == 0) return list_collection(ctx, o, all);
+  if (strcmp(word, "parameters") == 0) list_parameters(o, all);
   for (const cli_names *l = cli_lists; l->word; l++) {
     if (strcmp(l->word, word)) continue;
     cJSON_AddItemToObject(all, word, names_json(l->which));
@@ -108,16 +124,17 @@ done:
 
 const cli_command cli_list = {
     .name = "list",
-    .operands = "[formats] [solvers] [preconds] [generators] [devices] [collection]",
+    .operands = "[formats] [solvers] [preconds] [parameters] [generators] [devices] [collection]",
     .summary = "the names that options take, with a line about each",
     .options = "json",
     .max = WORDS,
     .run = run_list,
     .notes =
         "preconditioners and methods are other words for preconds and solvers.\n"
+        "parameters: those of preconditioners, for --parameters.\n"
         "collection: the matrices of the SuiteSparse collection that are kept in the user's cache "
         "folder.\n"
         "\n"
         "--json: an object with a list of {name summary} for each word, of generators "
-        "with an example, of formats with study (true: it repeats a published study, and auto "
+        "with an example, of parameters with default min max whole, of formats with study (true: it repeats a published study, and auto "
         "never takes it), devices only if asked for; collection: a list of names, if asked for.\n"};

@@ -1,6 +1,7 @@
 /* krylocl solve: reads A and b, solves for every column of b, up to eight at once, and writes x,
  * the report, JSON and the history after the last solve, also after an interrupt. */
 #include "cli/draw/plot.h"
+#include "cli/input/parameters.h"
 #include "cli/input/read.h"
 #include "cli/problem/compare.h"
 #include "cli/problem/describe.h"
@@ -34,6 +35,7 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   if (o->solver) a.solver = o->solver;
   if (o->precond) a.precond = o->precond;
   if (o->format) a.format = o->format;
+  cli_parameters_set(o->parameters, &a); /* checked */
   a.precision = precision;
   a.tol = o->tol >= 0 ? o->tol : single ? 1e-5 : 1e-8;
   a.atol = o->atol;
@@ -352,7 +354,7 @@ const cli_command cli_solve = {
                "| devices shares partition reproducible check-tol check-output threads precision "
                "symmetry scale "
                "no-direct mixed "
-               "atol restart nrhs "
+               "atol restart nrhs parameters "
                "near-null coordinates profile verbose cache index-base",
 
     .min = 1,
@@ -423,6 +425,7 @@ const cli_command cli_solve = {
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
         "device_place device_kind precision solver solver_reason solver_remembered precond "
+        "[parameters (as given)] "
         "[precond_bytes "
         "precond_note "
         "precond_levels precond_rows precond_nonzeros precond_complexity] format format_reason "

@@ -1,6 +1,7 @@
 /* Checks before any file is read: operands, names, endings, outputs that collide. */
 #include "cli/validate.h"
 #include "cli/input/names.h"
+#include "cli/input/parameters.h"
 #include "cli/ranks/shares.h"
 #include "cli/same.h"
 #include "cli/ui/codes.h"
@@ -206,12 +207,14 @@ static int check_inputs(const cli_command *c, const cli_options *o) {
 
 int cli_validate(const cli_command *c, cli_options *o) {
   int rc;
+  kcl_options asked = kcl_defaults; /* for a check only */
   const char *outputs[] = {o->json, o->csv,          o->output, o->rhs,      o->history,
                            o->plot, o->check_output, o->page,   o->markdown, o->latex};
   CLI_TRY(cli_options_belong(c, o));
   CLI_TRY(check_operands(c, o));
   CLI_TRY(check_each(c, o->solver, c->many ? check_bench_solver : check_solver));
   CLI_TRY(check_library_word("precond", o->precond, NULL));
+  CLI_TRY(cli_parameters_set(o->parameters, &asked));
   CLI_TRY(check_library_word("format", o->format, NULL));
   CLI_TRY(check_formats(o->formats));
   CLI_TRY(check_each(c, o->precision, check_precision));

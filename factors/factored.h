@@ -16,9 +16,10 @@ void kcl_factored_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, 
 /* Factors of A without symmetry: rows are exchanged where a diagonal entry is zero or below `weak` times the largest of its row,
  * or a pivot vanishes; then the diagonal is shifted until all pivots are there. weak 0: where a pivot vanishes alone. factor:
  * overwrites B; *zero: the first row whose pivot vanishes, or -1. */
-typedef int kcl_factoring(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero);
-int kcl_factored_setup(kcl_preconditioner *M, const kcl_csr *A, kcl_factoring *factor, double weak,
-                       double close, const char *what);
+typedef int kcl_factoring(const kcl_precond_request *q, kcl_csr *B, kcl_factors *out,
+                          int64_t *zero);
+int kcl_factored_setup(kcl_preconditioner *M, const kcl_precond_request *q, kcl_factoring *factor,
+                       double weak, double close, const char *what);
 
 /* M->data. Matrices: L, U, P if there is one. */
 typedef struct kcl_factored {

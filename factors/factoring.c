@@ -7,7 +7,8 @@ static const double UNSTABLE = 1e10; /* |B| |M^-1 1|: elimination has run away *
 
 /* Attempts, until there are factors: with A as it is, with rows exchanged, with larger and larger diagonals. */
 typedef struct attempt {
-  const kcl_csr *A; /* in wide values */
+  const kcl_precond_request *q;
+  const kcl_csr *A; /* q's, in wide values */
   kcl_factoring *factor;
   bool exchanges;
   kcl_matching m; /* once rows are exchanged */
@@ -35,7 +36,7 @@ static int try_factors(kcl_preconditioner *M, attempt *t) {
   if (t->exchanges && !t->m.row) KCL_TRY(find_exchange(M, t));
   KCL_TRY(kcl_factor_matrix(M->ctx, t->A, t->m.row ? &t->m : NULL, t->shift, &B));
   const double size = kcl_norm_inf(B->type, B->val, B->nnz);
-  KCL_TRY(t->factor(M->ctx, B, &t->f, &t->zero));
+  KCL_TRY(t->factor(t->q, B, &t->f, &t->zero));
   if (t->zero >= 0) goto done;
   KCL_TRY(kcl_factors_growth(M->ctx, &t->f, &t->growth));
   t->growth *= size;
@@ -63,13 +64,13 @@ static int refuse_factors(kcl_preconditioner *M, const attempt *t) {
                   M->kind->name, t->growth);
 }
 
-int kcl_factored_setup(kcl_preconditioner *M, const kcl_csr *A, kcl_factoring *factor, double weak,
-                       double close, const char *what) {
-  attempt t = {.factor = factor};
+int kcl_factored_setup(kcl_preconditioner *M, const kcl_precond_request *q, kcl_factoring *factor,
+                       double weak, double close, const char *what) {
+  attempt t = {.q = q, .factor = factor};
   kcl_csr *owned = NULL;
   char text[80];
   int rc;
-  KCL_TRY(kcl_sparse_wide(M->ctx, A, &owned, &t.A));
+  KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &t.A));
   t.exchanges = weak > 0 && kcl_factor_weak_diagonal(t.A, weak);
   KCL_TRY(try_factors(M, &t));
   while (!good(&t)) {

@@ -654,6 +654,9 @@ typedef enum kcl_scale_rule {
   KCL_SCALE_NONE /**< never */
 } kcl_scale_rule;
 
+/** Size of kcl_options.parameters, bytes. */
+enum { KCL_PARAMETERS = 512 };
+
 /** Options of a set-up. Start from kcl_defaults; all zero means the same as kcl_defaults. */
 typedef struct kcl_options {
   /** Method; NULL: "auto", chosen by shape, symmetry and diagonal (kcl_auto_solver). If the method
@@ -705,6 +708,9 @@ typedef struct kcl_options {
    * compute return KCL_USAGE, and a solver that is freed meanwhile is freed when its solve ends. */
   int (*progress)(void *user, const kcl_progress *p);
   void *user; /**< first argument of progress */
+  /** Parameters of preconditioners, "amg.theta=0.5 ilut.fill=40"; empty: their defaults. kcl_options_set sets each by its
+   * name. Those of a preconditioner that is not used have no influence. */
+  char parameters[KCL_PARAMETERS];
 } kcl_options;
 
 /** Defaults: method, preconditioner and format "auto", precision D, tol 1e-8. */
@@ -718,9 +724,10 @@ typedef enum kcl_option_kind {
   KCL_OPTION_REAL   /**< a number from min to max */
 } kcl_option_kind;
 
-/** A field of kcl_options by name. All texts are constant. */
+/** A field of kcl_options by name, or a parameter of a preconditioner: its name is "chebyshev.degree", the preconditioner before
+ * the point. All texts are constant. */
 typedef struct kcl_option {
-  const char *name;         /**< "max-iter": the field of kcl_options, with - for _ */
+  const char *name;         /**< "max-iter": the field of kcl_options, with - for _; a parameter */
   const char *default_text; /**< its default, for people */
   const char *help;         /**< one line about it */
   kcl_option_kind kind;     /**< the values that it takes */
@@ -728,7 +735,8 @@ typedef struct kcl_option {
   double max;               /**< largest number */
 } kcl_option;
 
-/** Number of options that have names: the fields of kcl_options except pointers to vectors and functions. */
+/** Number of options that have names: the fields of kcl_options except pointers to vectors and functions, then the parameters of
+ * the preconditioners. */
 int kcl_option_count(void);
 /** Option i, 0 <= i < kcl_option_count(); otherwise its texts are NULL. */
 kcl_option kcl_option_at(int i);

@@ -54,6 +54,7 @@ typedef struct kcl_builder_ops {
 } kcl_builder_ops;
 struct kcl_builder {
   kcl_preconditioner *M;
+  const kcl_precond_request *request; /* of the set-up, for parameters */
   const kcl_stats *stats;             /* of the first level's A */
   struct kcl_distinct_rows *distinct; /* of that A, or NULL */
   const kcl_builder_ops *ops;

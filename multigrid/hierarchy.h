@@ -4,7 +4,7 @@
 
 #include "multigrid/levels.h"
 
-enum { KCL_MOST_LEVELS = 25, KCL_NO_MATRIX = -1 };
+enum { KCL_NO_MATRIX = -1 };
 
 typedef struct kcl_level {
   int64_t n;
@@ -18,7 +18,7 @@ typedef struct kcl_level {
 
 typedef struct kcl_hierarchy {
   int levels;
-  int degree, aggressive; /* as in the plan */
+  int degree, aggressive, coarsest; /* as in the plan */
   double twice;
   bool hermitian;
   kcl_level level[KCL_MOST_LEVELS];

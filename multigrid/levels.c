@@ -9,10 +9,8 @@
 
 enum {
   SMALL = 6000 /* entries */,
-  DENSE = 128 /* rows of the coarsest system, at most */,
   MOST_TWICE = 2 /* of the first levels: each may double the stages of those below */
 };
-static const double MOST_COMPLEXITY = 3; /* entries of all levels by those of the first */
 /* Narrow vectors make M differ from step to step by the rounding of float, for which CG pays with iterations where the condition
  * is bad: to 1e-12, sa on bcsstk13 does not converge with them, and takes 1,701 without. */
 static const double LEAST_TOL = 1e-10;
@@ -23,9 +21,9 @@ static int keep_level(kcl_builder *b, kcl_built *A, int *number) {
 }
 
 /* The coarsest level: a dense inverse, where there is room for one. */
-static int add_coarsest(kcl_builder *b, kcl_level *l, const kcl_built *A) {
+static int add_coarsest(kcl_builder *b, int coarsest, kcl_level *l, const kcl_built *A) {
   kcl_csr *inverse = NULL;
-  if (A->rows > DENSE) return KCL_OK;
+  if (A->rows > coarsest) return KCL_OK;
   int rc = b->ops->inverse(b, A, &inverse);
   if (rc) return rc;
   l->inverse = b->M->matrices;
@@ -79,7 +77,7 @@ static int make_transfer(building *g, int number, kcl_built *A, transfer *t, boo
   kcl_builder *b = &g->b;
   int rc = KCL_OK;
   *more = false;
-  if (A->rows > DENSE && g->h->levels < KCL_MOST_LEVELS)
+  if (A->rows > g->h->coarsest && g->h->levels < g->plan->max_levels)
     KCL_TRY(coarsen_level(g, number, A, &t->P, more));
   if (*more) KCL_TRY(round_floats(g, &t->P));
   if (*more) KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
@@ -165,6 +163,12 @@ static kcl_smoother smoother_of(const kcl_hierarchy *h, const kcl_level *l) {
   return l->degree > 1 ? KCL_CHEBYSHEV : KCL_L1_JACOBI;
 }
 
+/* Entries that the levels below may have. */
+static double room_below(const building *g, int number, const kcl_built *A) {
+  return g->plan->max_complexity * g->nonzeros - g->b.M->size.nonzeros -
+         (number ? (double)A->nnz : 0);
+}
+
 /* From level l's A to the next one's, unless this is the last. */
 static int add_level(building *g, kcl_built *A, kcl_built *next, bool *more) {
   kcl_builder *b = &g->b;
@@ -179,14 +183,14 @@ static int add_level(building *g, kcl_built *A, kcl_built *next, bool *more) {
                    .R = KCL_NO_MATRIX,
                    .inverse = KCL_NO_MATRIX,
                    .d = b->M->vectors};
-  b->room = MOST_COMPLEXITY * g->nonzeros - b->M->size.nonzeros - (number ? (double)A->nnz : 0);
+  b->room = g->plan ? room_below(g, number, A) : 0;
   KCL_TRY(b->ops->smoother(b, A, smoother_of(g->h, l)));
   b->M->vector[l->d].narrow = b->M->narrow;
   KCL_TRY(g->before ? reuse_transfer(g, number, &t, more) : make_transfer(g, number, A, &t, more));
   if (*more) KCL_TRY(make_next(g, number, A, &t, next, more));
   l->shape = t.shape;
   l->twice = *more && number < MOST_TWICE && (double)next->nnz <= g->h->twice * (double)A->nnz;
-  rc = *more ? keep_transfer(g, number, &t) : add_coarsest(b, l, A);
+  rc = *more ? keep_transfer(g, number, &t) : add_coarsest(b, g->h->coarsest, l, A);
 done:
   free_transfer(b, &t);
   return rc;
@@ -232,6 +236,7 @@ static int build_levels(kcl_preconditioner *M, const kcl_precond_request *q,
                         const kcl_builder_ops *ops) {
   const kcl_csr *A = q->A;
   building g = {.b = {.M = M,
+                      .request = q,
                       .stats = q->stats,
                       .distinct = q->distinct,
                       .ops = ops,
@@ -289,6 +294,7 @@ int kcl_levels_build(kcl_preconditioner *M, const kcl_precond_request *q,
                      const kcl_levels_plan *plan) {
   const kcl_hierarchy empty = {.degree = plan->degree,
                                .aggressive = plan->aggressive,
+                               .coarsest = plan->coarsest,
                                .twice = plan->twice,
                                .hermitian = M->hermitian};
   int rc = M->data ? KCL_OK : create_levels(M, &empty);

@@ -4,6 +4,8 @@
 
 #include "multigrid/builder.h"
 
+enum { KCL_MOST_LEVELS = 25 };
+
 /* P [n, fewer] from A, real and square, of level 0, 1 ...; *made is false where coarsening ends. */
 typedef int kcl_coarsening(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made);
 /* A hierarchy as the preconditioner's matrices and vectors. Hermitian A: smoothed before and after by Chebyshev polynomials of
@@ -16,6 +18,9 @@ typedef struct kcl_levels_plan {
   double twice; /* entries of a next level, by this one's, whose cycle is run twice; 0: none is */
   kcl_near_null near_null; /* of A, for coarsen: kcl_builder.near_null */
   int degree;
+  int coarsest;          /* rows of a system that is inverted, at most */
+  int max_levels;        /* KCL_MOST_LEVELS or fewer */
+  double max_complexity; /* entries of all levels, by those of the first */
 } kcl_levels_plan;
 /* Are levels of A built on the context's device? */
 bool kcl_levels_on_device(const kcl *ctx, const kcl_csr *A);

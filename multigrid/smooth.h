@@ -5,7 +5,7 @@
 #include "solver/contract/precond.h"
 #include "multigrid/coarsen.h"
 
-enum { KCL_MOST_DEGREE = 4 };
+enum { KCL_MOST_DEGREE = 8 };
 
 /* D^-1 / lambda of A for kcl_record_smoothing as a vector of M; A Hermitian, in wide values. halo: of the other ranks' columns,
  * which lambda takes in; or NULL. name: of the vector; *largest: lambda. */

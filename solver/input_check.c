@@ -45,6 +45,7 @@ int kcl_check_options(kcl_system *s) {
   if (!s->undecided.method && (rc = kcl_method_find(s->ctx, o->solver, &m))) return rc;
   if (!s->undecided.precond && (rc = kcl_precond_find(s->ctx, o->precond, &p))) return rc;
   if ((rc = check_numbers(s->ctx, o))) return rc;
+  if ((rc = kcl_check_parameters(s->ctx, &s->options))) return rc;
   return kcl_check_device(s->ctx, o->precision);
 }
 

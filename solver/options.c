@@ -2,6 +2,7 @@
  * texts of this table and of the registries, so a kcl_options that was set owns nothing. */
 #include "core/base/context.h"
 #include "core/base/number.h"
+#include "solver/precond/setup.h"
 #include "solver/solver.h"
 #include <stddef.h>
 #include <string.h>
@@ -114,14 +115,20 @@ static const option_row option_table[] = {
 };
 enum { OPTIONS = sizeof option_table / sizeof *option_table };
 
-int kcl_option_count(void) { return OPTIONS; }
+/* The parameters of preconditioners follow the rows of the table. */
+int kcl_option_count(void) {
+  int count = OPTIONS;
+  while (kcl_parameter_at(count - OPTIONS)) count++;
+  return count;
+}
 
 kcl_option kcl_option_at(int i) {
   static const kcl_option_kind kinds[] = {
       [FIELD_NAME] = KCL_OPTION_WORD,   [FIELD_ENUM] = KCL_OPTION_WORD,
       [FIELD_BOOL] = KCL_OPTION_FLAG,   [FIELD_INT] = KCL_OPTION_WHOLE,
       [FIELD_INT64] = KCL_OPTION_WHOLE, [FIELD_DOUBLE] = KCL_OPTION_REAL};
-  if (i < 0 || i >= OPTIONS) return (kcl_option){0};
+  const kcl_option *p = kcl_parameter_at(i - OPTIONS);
+  if (i < 0 || i >= OPTIONS) return p ? *p : (kcl_option){0};
   kcl_option o = option_table[i].option;
   o.kind = kinds[option_table[i].field];
   return o;
@@ -136,7 +143,7 @@ const char *kcl_option_word(int i, int k) {
   return kcl_list(r->registry, k - own).name;
 }
 
-static const char *option_name(int i) { return option_table[i].option.name; }
+static const char *option_name(int i) { return kcl_option_at(i).name; }
 
 /* ---------------------------------------------------------------- values */
 
@@ -162,26 +169,21 @@ static int set_word(kcl *ctx, int i, const char *value, void *field) {
   return KCL_OK;
 }
 
-/* A decimal number that is the whole text: false for others. */
-static bool read_decimal(const char *text, double *v) {
-  char room[64 + 16] = ""; /* kcl_parse_number reads 16 bytes beyond */
-  const size_t length = strlen(text);
-  if (length >= 64) return false;
-  memcpy(room, text, length);
-  kcl_number_init();
-  const char *end = kcl_parse_number(room, v);
-  return end && end == room + length;
+static int read_in_range(kcl *ctx, const kcl_option *o, const char *value, double *v) {
+  const bool whole = o->kind == KCL_OPTION_WHOLE;
+  if (kcl_read_number(value, v) && *v >= o->min && *v <= o->max && !(whole && *v != floor(*v)))
+    return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE,
+                  "%s is '%s', it must be a %snumber from %.15g to %.15g, or default", o->name,
+                  value, whole ? "whole " : "", o->min, o->max);
 }
 
-static int set_number(kcl *ctx, const option_row *r, const char *value, void *field) {
-  const kcl_option *o = &r->option;
-  const bool whole = r->field != FIELD_DOUBLE;
+static int set_number(kcl *ctx, int i, const char *value, void *field) {
+  const kcl_option o = kcl_option_at(i);
   double v;
-  if (!read_decimal(value, &v) || !(v >= o->min && v <= o->max) || (whole && v != floor(v)))
-    return kcl_fail(ctx, KCL_USAGE,
-                    "%s is '%s', it must be a %snumber from %.15g to %.15g, or default", o->name,
-                    value, whole ? "whole " : "", o->min, o->max);
-  switch (r->field) {
+  int rc = read_in_range(ctx, &o, value, &v);
+  if (rc) return rc;
+  switch (option_table[i].field) {
   case FIELD_INT: *(int *)field = (int)v; break;
   case FIELD_INT64: *(int64_t *)field = (int64_t)v; break;
   default: *(double *)field = v;
@@ -196,18 +198,37 @@ static void set_default(const option_row *r, kcl_options *o) {
   memcpy((char *)o + r->offset, (const char *)&kcl_defaults + r->offset, sizes[r->field]);
 }
 
+/* A parameter at its default is no term of the text. */
+static int set_parameter(kcl *ctx, const kcl_option *p, const char *value, kcl_options *o) {
+  double v, standard;
+  int rc = strcmp(value, "default") ? read_in_range(ctx, p, value, &v) : KCL_OK;
+  if (rc) return rc;
+  const bool removed = !strcmp(value, "default") ||
+                       (kcl_read_number(p->default_text, &standard) && v == standard);
+  if (kcl_parameters_put(o->parameters, p->name, removed ? "" : value)) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "%s: the parameters of kcl_options take more than %d bytes",
+                  p->name, KCL_PARAMETERS);
+}
+
+static int set_row(kcl *ctx, int i, const char *value, kcl_options *o) {
+  const option_row *r = &option_table[i];
+  void *field = (char *)o + r->offset;
+  if (strcmp(value, "default"))
+    return kcl_option_word(i, 0) ? set_word(ctx, i, value, field)
+                                 : set_number(ctx, i, value, field);
+  set_default(r, o);
+  return KCL_OK;
+}
+
 int kcl_options_set(kcl *ctx, kcl_options *o, const char *name, const char *value) {
   int rc, i;
   if ((rc = kcl_need(ctx, "o", o)) || (rc = kcl_need(ctx, "name", name))) return rc;
   if ((rc = kcl_need(ctx, "value", value))) return rc;
-  if ((rc = kcl_find_name(ctx, "option", name, OPTIONS, option_name, &i))) return rc;
-  const option_row *r = &option_table[i];
+  if ((rc = kcl_find_name(ctx, "option", name, kcl_option_count(), option_name, &i)))
+    return rc;
   kcl_options changed = kcl_options_of(o);
-  void *field = (char *)&changed + r->offset;
-  if (!strcmp(value, "default"))
-    set_default(r, &changed);
-  else
-    rc = kcl_option_word(i, 0) ? set_word(ctx, i, value, field) : set_number(ctx, r, value, field);
+  rc = i < OPTIONS ? set_row(ctx, i, value, &changed)
+                   : set_parameter(ctx, kcl_parameter_at(i - OPTIONS), value, &changed);
   if (!rc) *o = changed;
   return rc;
 }

@@ -4,6 +4,7 @@
  *
  * kcl_options_set (solver/options.c) takes each term; here its place is added to the message. */
 #include "core/base/context.h"
+#include "solver/solver.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ typedef struct options_text {
   const char *origin; /* for messages: a file, a variable */
   const char *text;
   kcl_status status; /* of a fault in it */
+  bool parameters;   /* it may set parameters of preconditioners alone */
 } options_text;
 
 /* Puts the place before the message of the context. */
@@ -43,10 +45,12 @@ static const char *take_word(const char *s, const char *ends, char *word, size_t
 }
 
 /* Sets the option of one term, name = value, of a flag its name alone; *s moves to its end. */
-static int set_term(kcl *ctx, kcl_options *o, const char **s) {
+static int set_term(kcl *ctx, kcl_options *o, const options_text *t, const char **s) {
   static const char blanks[] = " \t\r";
   char name[96], value[96];
   *s = take_word(*s, " \t\r\n#=", name, sizeof name);
+  if (t->parameters && !strchr(name, '.'))
+    return kcl_fail(ctx, KCL_USAGE, "'%s' is no parameter of a preconditioner", name);
   const char *equals = *s + strspn(*s, blanks);
   if (*equals != '=') return kcl_options_set(ctx, o, name, is_flag(name) ? "yes" : "");
   *s = take_word(equals + 1 + strspn(equals + 1, blanks), " \t\r\n#", value, sizeof value);
@@ -59,7 +63,7 @@ static int set_terms(kcl *ctx, kcl_options *o, const options_text *t) {
     const char *term = s;
     if (*s == '#')
       s += strcspn(s, "\n");
-    else if (set_term(ctx, &changed, &s))
+    else if (set_term(ctx, &changed, t, &s))
       return refuse_term(ctx, t, term);
   }
   *o = changed;
@@ -69,13 +73,22 @@ static int set_terms(kcl *ctx, kcl_options *o, const options_text *t) {
 int kcl_options_parse(kcl *ctx, kcl_options *o, const char *text) {
   int rc;
   if ((rc = kcl_need(ctx, "o", o)) || (rc = kcl_need(ctx, "text", text))) return rc;
-  return set_terms(ctx, o, &(options_text){"options", text, KCL_USAGE});
+  return set_terms(ctx, o, &(options_text){"options", text, KCL_USAGE, false});
+}
+
+int kcl_check_parameters(kcl *ctx, kcl_options *o) {
+  kcl_options read = kcl_defaults;
+  if (!memchr(o->parameters, 0, sizeof o->parameters))
+    return kcl_fail(ctx, KCL_USAGE, "parameters of kcl_options is no text: it has no end");
+  int rc = set_terms(ctx, &read, &(options_text){"parameters", o->parameters, KCL_USAGE, true});
+  if (!rc) memcpy(o->parameters, read.parameters, sizeof read.parameters);
+  return rc;
 }
 
 int kcl_options_read_variable(kcl *ctx, kcl_options *o, const char *variable) {
   const char *name = variable ? variable : "KRYLOCL_SOLVE", *text = getenv(name);
   int rc = kcl_need(ctx, "o", o);
-  return rc || !text ? rc : set_terms(ctx, o, &(options_text){name, text, KCL_USAGE});
+  return rc || !text ? rc : set_terms(ctx, o, &(options_text){name, text, KCL_USAGE, false});
 }
 
 /* Reads a file up to its end into *text, which the caller frees. */
@@ -97,7 +110,7 @@ int kcl_options_read(kcl *ctx, kcl_options *o, const char *path) {
   if (!f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
   rc = read_whole_text(ctx, path, f, &text);
   fclose(f);
-  if (!rc) rc = set_terms(ctx, o, &(options_text){path, text ? text : "", KCL_INPUT});
+  if (!rc) rc = set_terms(ctx, o, &(options_text){path, text ? text : "", KCL_INPUT, false});
   free(text);
   return rc;
 }

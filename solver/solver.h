@@ -69,6 +69,10 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v);
  * type D or Z, as A. */
 double kcl_product_bound(const kcl_csr *A, kcl_type arithmetic, const double *x, int64_t i);
 
+/* KCL_USAGE: o->parameters has an unknown name or a value out of range. It becomes what kcl_options_set would write
+ * (solver/options_text.c). */
+int kcl_check_parameters(kcl *ctx, kcl_options *o);
+
 /* Steps of a set-up that distributed/ shares: names that were not given; symmetry by the rule of the options. */
 kcl_options kcl_options_of(const kcl_options *o); /* kcl_defaults where it is NULL or all zero */
 void kcl_read_options(kcl_system *s);

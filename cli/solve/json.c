@@ -129,6 +129,7 @@ static void add_method_fields(cJSON *o, const cli_run *r) {
   cli_json_text(o, "solver_reason", r->setup.solver_reason);
   cli_json_bool(o, "solver_remembered", r->setup.solver_remembered);
   cli_json_text(o, "precond", r->setup.precond);
+  if (r->o->parameters) cli_json_text(o, "parameters", r->o->parameters);
   add_precond_fields(o, &r->setup);
   cli_json_text(o, "format", r->setup.format);
   cli_json_text(o, "format_reason", r->setup.format_reason);

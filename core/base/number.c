@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 kcl_power kcl_powers[KCL_POWER_MAX - KCL_POWER_MIN + 1];
 
@@ -158,4 +159,14 @@ int kcl_number_print(double v, char out[32]) {
       return place_point(out, m, k, v < 0);
   }
   return by_printf(v, out);
+}
+
+bool kcl_read_number(const char *text, double *v) {
+  char room[64 + 16] = ""; /* kcl_parse_number reads 16 bytes beyond */
+  const size_t length = strlen(text);
+  if (length >= 64) return false;
+  memcpy(room, text, length);
+  kcl_number_init();
+  const char *end = kcl_parse_number(room, v);
+  return end && end == room + length;
 }

@@ -35,6 +35,11 @@ static uint64_t sum_structure(const kcl_csr *A, const kcl_stats *s, const kcl_tu
   return kcl_sum64(offset, (size_t)n * sizeof *offset, h);
 }
 
+/* Preconditioners with other parameters are others. */
+static uint64_t sum_parameters(const kcl_options *o, uint64_t h) {
+  return *o->parameters ? kcl_sum64(o->parameters, strlen(o->parameters), h) : h;
+}
+
 /* Device names may hold any character. */
 static void replace_separators(char *text) {
   for (; *text; text++)
@@ -55,7 +60,7 @@ void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const 
   snprintf(key, KCL_KEY,
            "%s | %s | " KCL_VERSION " | %" PRId64 " x %" PRId64 " %" PRId64 " %016" PRIx64
            " | %c %s %s %d | ",
-           device, driver, A->rows, A->cols, A->nnz, sum_structure(A, s, &ctx->tune),
+           device, driver, A->rows, A->cols, A->nnz, sum_parameters(o, sum_structure(A, s, &ctx->tune)),
            kcl_type_letter(o->precision), o->solver, o->precond,
            o->nrhs && !ctx->opencl ? o->nrhs : 1);
 }

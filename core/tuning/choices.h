@@ -30,7 +30,7 @@ typedef struct kcl_choice {
   kcl_timing timing[KCL_MOST_TIMINGS];
 } kcl_choice;
 
-/* The key of a structure on a device; options enter with precision, solver, precond and nrhs. */
+/* The key of a structure on a device; options enter with precision, solver, precond, parameters and nrhs. */
 void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const kcl_options *o,
                     char key[KCL_KEY]);
 /* Records that this method did not solve the system, in this format and so in any. */

@@ -34,6 +34,7 @@ typedef struct kcl_precond_request {
   const kcl_halo *halo, *adjoint_halo;
   double norm_F; /* |A|_F of all ranks; 0: of A */
   double tol;    /* relative, to be reached; 0: as small as may be */
+  const char *parameters; /* kcl_options.parameters, for kcl_precond_value */
   /* An earlier one of this kind for this method, of another matrix with A's pattern; or NULL. */
   const kcl_preconditioner *before;
 } kcl_precond_request;
@@ -47,8 +48,11 @@ typedef struct kcl_precond {
   /* On several ranks the same M as on one: it needs no other ranks' rows, or asks for them. The others are set up on each rank
    * for the diagonal block of its own rows, whose products know nothing of other ranks. */
   bool whole;
-  /* Bytes on the device, at most, from A's statistics; NULL: a few vectors. */
-  double (*bytes)(const kcl_stats *s, kcl_type type);
+  /* What users may set, ended by an entry without a name; NULL: nothing. Names are NAME.PARAMETER, the kind is WHOLE or REAL, a
+   * default that depends on A is described in words. Preconditioners that share a list are neighbours in list.def. */
+  const kcl_option *parameters;
+  /* Bytes on the device, at most; A may not be there yet, its statistics and type are. NULL: a few vectors. */
+  double (*bytes)(const kcl_precond_request *q);
   /* Begins, in the background, what set-up would have to wait for; type: of A by then. NULL: nothing. */
   void (*ahead)(kcl *ctx, const kcl_csr *A, kcl_type type);
   int (*setup)(kcl_preconditioner *M, const kcl_precond_request *q); /* NULL: nothing to do */
@@ -101,6 +105,13 @@ struct kcl_preconditioner {
   double seconds; /* of set-up */
   int sharers;    /* owners beyond the first */
 };
+
+/* ---- parameters: parameters.c */
+
+/* The value that was set, or the default; `automatic` where that is described in words. */
+double kcl_precond_value(const kcl_precond_request *q, const kcl_option *p, double automatic);
+/* Sets or replaces a term of the text; an empty value removes it. False: there is no room. */
+bool kcl_parameters_put(char text[KCL_PARAMETERS], const char *name, const char *value);
 
 /* ---- for setup. Both take over what they are given, also when they fail; their numbers count from 0. */
 int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, kcl_type type,

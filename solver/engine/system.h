@@ -104,7 +104,8 @@ static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
                                .halo = s->halo,
                                .adjoint_halo = s->adjoint_halo,
                                .norm_F = s->norm_F,
-                               .tol = kcl_system_tol(s)};
+                               .tol = kcl_system_tol(s),
+                               .parameters = s->options.parameters};
 }
 
 /* The ranks that share the system; NULL: it is here alone. */

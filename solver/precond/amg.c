@@ -4,15 +4,60 @@
  * on the first two levels: its iterations hardly grow with the system, where those of a V-cycle do by half.
  */
 #include "multigrid/levels.h"
+#include "multigrid/smooth.h"
 
-enum { ENTRIES = 4 /* of P, per row */, DEGREE = 1 };
-static const double STRONG = 0.25, STALLED = 0.9; /* rows kept: coarsening ends */
+static const double STALLED = 0.9; /* rows kept: coarsening ends */
 /* Of amg-w: entries of a level whose cycle runs twice, by those of the one before. */
 static const double TWICE = 0.9;
 
+enum { THETA, P_MAX, DEGREE, COARSEST, MAX_LEVELS, MAX_COMPLEXITY };
+static const kcl_option parameters[] = {
+    [THETA] = {.name = "amg.theta",
+               .default_text = "0.25",
+               .help = "strength threshold relative to the largest coupling of the row, 0 to 1",
+               .kind = KCL_OPTION_REAL,
+               .min = 0,
+               .max = 1},
+    [P_MAX] = {.name = "amg.p-max",
+               .default_text = "4",
+               .help = "entries per row of the interpolation, at most, 1 to 16",
+               .kind = KCL_OPTION_WHOLE,
+               .min = 1,
+               .max = 16},
+    [DEGREE] = {.name = "amg.degree",
+                .default_text = "1",
+                .help = "smoother: 1 a step of l1 Jacobi, 2 to 7 Chebyshev; A = A^H: 1 to 7",
+                .kind = KCL_OPTION_WHOLE,
+                .min = 1,
+                .max = KCL_MOST_DEGREE - 1}, /* one more on the level that is coarsened twice */
+    [COARSEST] = {.name = "amg.coarsest",
+                  .default_text = "128",
+                  .help = "rows of the coarsest system, which is inverted, at most, 1 to 1000",
+                  .kind = KCL_OPTION_WHOLE,
+                  .min = 1,
+                  .max = 1000},
+    [MAX_LEVELS] = {.name = "amg.max-levels",
+                    .default_text = "25",
+                    .help = "levels, at most, 1 to 25",
+                    .kind = KCL_OPTION_WHOLE,
+                    .min = 1,
+                    .max = KCL_MOST_LEVELS},
+    [MAX_COMPLEXITY] = {.name = "amg.max-complexity",
+                        .default_text = "3",
+                        .help = "entries of all levels relative to those of A, at most, 1 to 10",
+                        .kind = KCL_OPTION_REAL,
+                        .min = 1,
+                        .max = 10},
+    {0}};
+
+static double amg_value(const kcl_precond_request *q, int parameter) {
+  return kcl_precond_value(q, &parameters[parameter], 0);
+}
+
 static int amg_coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
-  const kcl_coarsening_rule rule = {
-      .theta = STRONG, .most = ENTRIES, .enough = STALLED * (double)A->rows};
+  const kcl_coarsening_rule rule = {.theta = amg_value(b->request, THETA),
+                                    .most = (int)amg_value(b->request, P_MAX),
+                                    .enough = STALLED * (double)A->rows};
   (void)level;
   return b->ops->interpolation(b, A, &rule, P, made);
 }
@@ -22,9 +67,12 @@ static int amg_build(kcl_preconditioner *M, const kcl_precond_request *q, int ag
   const kcl_levels_plan plan = {.coarsen = amg_coarsen,
                                 .again = amg_coarsen,
                                 .aggressive = aggressive,
-                                .most = ENTRIES,
+                                .most = (int)amg_value(q, P_MAX),
                                 .twice = twice,
-                                .degree = DEGREE};
+                                .degree = (int)amg_value(q, DEGREE),
+                                .coarsest = (int)amg_value(q, COARSEST),
+                                .max_levels = (int)amg_value(q, MAX_LEVELS),
+                                .max_complexity = amg_value(q, MAX_COMPLEXITY)};
   return kcl_levels_build(M, q, &plan);
 }
 
@@ -43,23 +91,21 @@ static void amg_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
 }
 
 /* Complexity, and entries of P and R, as they are on most systems. */
-static double amg_bytes(const kcl_stats *s, kcl_type type, double complexity) {
-  const double entry = 4.0 + (double)kcl_type_size(type);
-  return complexity * (double)s->nnz * entry +
-         3.0 * (double)s->rows * (ENTRIES * entry + 2.0 * (double)kcl_type_size(type));
+static double amg_bytes(const kcl_precond_request *q, double complexity) {
+  const double size = (double)kcl_type_size(q->A->type), entry = 4 + size;
+  return complexity * (double)q->stats->nnz * entry +
+         3.0 * (double)q->stats->rows * (amg_value(q, P_MAX) * entry + 2 * size);
 }
 
-static double bytes_full(const kcl_stats *s, kcl_type type) { return amg_bytes(s, type, 2.1); }
-static double bytes_aggressive(const kcl_stats *s, kcl_type type) {
-  return amg_bytes(s, type, 0.8);
-}
+static double bytes_full(const kcl_precond_request *q) { return amg_bytes(q, 2.1); }
+static double bytes_aggressive(const kcl_precond_request *q) { return amg_bytes(q, 0.8); }
 
 #define CLASSICAL(name_, summary_, bytes_, setup_)                                                 \
   {                                                                                                \
     .name = name_, .summary = "classical algebraic multigrid" summary_,                            \
     .source = "Li et al. 2021", .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE, .symmetric = true,   \
-    .no_adjoint = true, .bytes = bytes_, .ahead = amg_ahead, .setup = setup_,                      \
-    .refresh = kcl_levels_refresh, .apply = kcl_levels_apply                                       \
+    .no_adjoint = true, .parameters = parameters, .bytes = bytes_, .ahead = amg_ahead,             \
+    .setup = setup_, .refresh = kcl_levels_refresh, .apply = kcl_levels_apply                                       \
   }
 const kcl_precond kcl_precond_amg = CLASSICAL("amg", "", bytes_full, amg_setup);
 const kcl_precond kcl_precond_amg_aggressive = CLASSICAL(

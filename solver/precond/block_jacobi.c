@@ -1,5 +1,5 @@
 /* Block Jacobi: M is the blocks of b x b entries on A's diagonal, inverted (Saad 2003, 12.2). b is the size of A's natural
- * blocks, such as the unknowns of one grid point, where 2, 3, 4, 6 or 8 rows mostly share their columns; else 4.
+ * blocks, such as the unknowns of one grid point, where 2, 3, 4, 6 or 8 rows mostly share their columns; else 4; or as the caller says.
  * Bytes: one product with n b entries per application.
  */
 #include "core/matrix/structure.h"
@@ -9,6 +9,16 @@
 #include <stdlib.h>
 
 enum { MOST = 8, USUAL = 4 };
+
+enum { BLOCK };
+static const kcl_option parameters[] = {
+    [BLOCK] = {.name = "block-jacobi.block",
+               .default_text = "natural blocks, else 4",
+               .help = "rows per block, 1 to 8",
+               .kind = KCL_OPTION_WHOLE,
+               .min = 1,
+               .max = MOST},
+    {0}};
 
 /* B = B^-1, n x n in rows of MOST, by Gauss and Jordan with row exchanges. False: it has none. */
 static bool block_jacobi_invert(double complex *B, int n) {
@@ -77,7 +87,8 @@ static void invert_blocks(void *arg, int64_t from, int64_t to) {
 
 static int block_jacobi_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   const kcl_csr *A = q->A;
-  const int natural = kcl_natural_block(q->stats), b = natural > 1 ? natural : USUAL;
+  const int natural = kcl_natural_block(q->stats),
+            b = (int)kcl_precond_value(q, &parameters[BLOCK], natural > 1 ? natural : USUAL);
   const int64_t blocks = (A->rows + b - 1) / b, last = A->rows - (blocks - 1) * b;
   inverting v = {.A = A, .b = b, .singular = blocks};
   int rc =
@@ -98,14 +109,15 @@ static void block_jacobi_apply(kcl_program *k, const kcl_preconditioner *M, kcl_
   kcl_apply(k, z, kcl_precond_operator(M, 0, adjoint), r); /* z = M^-1 r, or M^-H r  */
 }
 
-static double block_jacobi_bytes(const kcl_stats *s, kcl_type type) {
-  return (double)s->rows * (MOST * (4.0 + (double)kcl_type_size(type)) + 8);
+static double block_jacobi_bytes(const kcl_precond_request *q) {
+  return (double)q->stats->rows * (MOST * (4.0 + (double)kcl_type_size(q->A->type)) + 8);
 }
 
 const kcl_precond kcl_precond_block_jacobi = {.name = "block-jacobi",
                                               .summary = "the diagonal blocks of A, inverted",
                                               .source = "Saad 2003",
                                               .symmetric = true,
+                                              .parameters = parameters,
                                               .bytes = block_jacobi_bytes,
                                               .setup = block_jacobi_setup,
                                               .apply = block_jacobi_apply};

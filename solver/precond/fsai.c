@@ -7,18 +7,46 @@
 #include "sparse/sparse.h"
 #include <stdio.h>
 
-enum { MOST = 32 /* entries of G per row, the diagonal's included */, FULL = 30 /* of A */ };
-static const double DROP = 0.01; /* of sqrt(a_ii a_jj): smaller ones are not squared */
+enum { FULL = 30 /* entries per row of A: more are not squared */ };
+static const double SMALL = 0.01; /* of sqrt(a_ii a_jj): smaller ones are not squared */
 
-static int fsai_factor(kcl_preconditioner *M, const kcl_csr *A, kcl_csr **out) {
-  const int power = A->nnz > FULL * A->rows ? 1 : 2;
+enum { POWER, DROP, FILL };
+static const kcl_option parameters[] = {
+    [POWER] = {.name = "fsai.power",
+               .default_text = "2; 1 beyond 30 entries per row of A",
+               .help = "G has the lower pattern of this power of A, 1 to 3",
+               .kind = KCL_OPTION_WHOLE,
+               .min = 1,
+               .max = 3},
+    [DROP] = {.name = "fsai.drop",
+              .default_text = "0.01; 0 with power 1",
+              .help = "entries of A below this times sqrt(a_ii a_jj) add no pattern, 0 to 1",
+              .kind = KCL_OPTION_REAL,
+              .min = 0,
+              .max = 1},
+    [FILL] = {.name = "fsai.fill",
+              .default_text = "32",
+              .help = "entries per row of G, at most, 1 to 64",
+              .kind = KCL_OPTION_WHOLE,
+              .min = 1,
+              .max = KCL_MOST_KEPT},
+    {0}};
+
+static int fsai_fill(const kcl_precond_request *q) {
+  return (int)kcl_precond_value(q, &parameters[FILL], 0);
+}
+
+static int fsai_factor(kcl_preconditioner *M, const kcl_precond_request *q, const kcl_csr *A,
+                       kcl_csr **out) {
+  const int power = (int)kcl_precond_value(q, &parameters[POWER], A->nnz > FULL * A->rows ? 1 : 2);
+  const double drop = kcl_precond_value(q, &parameters[DROP], power == 1 ? 0 : SMALL);
   kcl_csr *pattern = NULL;
   int64_t refused;
   int rc;
-  KCL_TRY(kcl_sparse_pattern(M->ctx, A, true, power, power == 1 ? 0 : DROP, MOST, &pattern));
+  KCL_TRY(kcl_sparse_pattern(M->ctx, A, true, power, drop, fsai_fill(q), &pattern));
   KCL_TRY(kcl_sparse_fsai(M->ctx, A, pattern, &refused, out));
   snprintf(M->note, sizeof M->note, "pattern of A%s, %.1f entries per row of G",
-           power == 1 ? "" : "^2", (double)(*out)->nnz / (double)A->rows);
+           (const char *[]){"", "^2", "^3"}[power - 1], (double)(*out)->nnz / (double)A->rows);
   if (refused >= 0)
     rc = kcl_fail(M->ctx, KCL_USAGE,
                   "fsai needs a positive definite matrix, and the part that row %lld uses is not",
@@ -32,7 +60,7 @@ static int fsai_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_csr *owned, *G = NULL;
   const kcl_csr *wide;
   int rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
-  if (!rc) rc = fsai_factor(M, wide, &G);
+  if (!rc) rc = fsai_factor(M, q, wide, &G);
   kcl_csr_free(&owned);
   if (!rc) return kcl_precond_add_matrix(M, G, true);
   kcl_csr_free(&G);
@@ -47,9 +75,11 @@ static void fsai_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, k
   kcl_apply(k, z, kcl_precond_operator(M, 0, true), t);  /* z = G^H t              */
 }
 
-static double fsai_bytes(const kcl_stats *s, kcl_type type) {
-  const double mean = s->row_mean > MOST ? MOST : s->row_mean;
-  return 2 * (double)s->rows * (2 * mean * (4.0 + (double)kcl_type_size(type)) + 8);
+static double fsai_bytes(const kcl_precond_request *q) {
+  const kcl_stats *s = q->stats;
+  const double power = kcl_precond_value(q, &parameters[POWER], 2),
+               mean = fmin(power > 2 ? fsai_fill(q) : s->row_mean, fsai_fill(q));
+  return 2 * (double)s->rows * (2 * mean * (4.0 + (double)kcl_type_size(q->A->type)) + 8);
 }
 
 const kcl_precond kcl_precond_fsai = {.name = "fsai",
@@ -57,6 +87,7 @@ const kcl_precond kcl_precond_fsai = {.name = "fsai",
                                       .source = "Kolotilina & Yeremin 1993",
                                       .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
                                       .symmetric = true,
+                                      .parameters = parameters,
                                       .bytes = fsai_bytes,
                                       .setup = fsai_setup,
                                       .apply = fsai_apply};

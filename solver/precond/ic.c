@@ -7,6 +7,16 @@
 
 static const double FIRST_SHIFT = 1e-4, LAST_SHIFT = 2;
 
+enum { SHIFT };
+static const kcl_option parameters[] = {
+    [SHIFT] = {.name = "ic.shift",
+               .default_text = "0",
+               .help = "first diagonal shift relative to the largest entry of the row, 0 to 2",
+               .kind = KCL_OPTION_REAL,
+               .min = 0,
+               .max = 2},
+    {0}};
+
 static int ic_factor(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f, double *shift) {
   int64_t zero = 0;
   int rc = KCL_OK;
@@ -30,7 +40,7 @@ static int ic_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_csr *owned;
   const kcl_csr *wide;
   char what[80];
-  double shift = 0;
+  double shift = kcl_precond_value(q, &parameters[SHIFT], 0);
   int rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
   if (!rc) rc = ic_factor(M, wide, &f, &shift);
   snprintf(what, sizeof what, shift > 0 ? "IC(0), diagonal + %.3g" : "IC(0)", shift);
@@ -40,8 +50,9 @@ static int ic_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
 }
 
 /* d, the order of rows and the result of a solve, beside both factors. */
-static double ic_bytes(const kcl_stats *s, kcl_type type) {
-  const double size = (double)kcl_type_size(type);
+static double ic_bytes(const kcl_precond_request *q) {
+  const kcl_stats *s = q->stats;
+  const double size = (double)kcl_type_size(q->A->type);
   return ((double)s->nnz + (double)s->rows) * (4 + size) + (double)s->rows * (48 + 4 * size);
 }
 
@@ -50,6 +61,7 @@ const kcl_precond kcl_precond_ic = {.name = "ic",
                                     .source = "Meijerink & van der Vorst 1977",
                                     .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
                                     .symmetric = true,
+                                    .parameters = parameters,
                                     .bytes = ic_bytes,
                                     .setup = ic_setup,
                                     .refresh = ic_setup, /* the factors' patterns are A's */

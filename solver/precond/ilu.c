@@ -4,13 +4,18 @@
  */
 #include "factors/factored.h"
 
+static int ilu_factor(const kcl_precond_request *q, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+  return kcl_factor_ilu(q->ctx, B, out, zero);
+}
+
 static int ilu_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
-  return kcl_factored_setup(M, q->A, kcl_factor_ilu, 0, 0.05, "ILU(0)");
+  return kcl_factored_setup(M, q, ilu_factor, 0, 0.05, "ILU(0)");
 }
 
 /* Of the factors and their adjoints; P, d, the order of rows and the result of a solve. */
-static double ilu_bytes(const kcl_stats *s, kcl_type type) {
-  const double size = (double)kcl_type_size(type);
+static double ilu_bytes(const kcl_precond_request *q) {
+  const kcl_stats *s = q->stats;
+  const double size = (double)kcl_type_size(q->A->type);
   return 2 * ((double)s->nnz + (double)s->rows) * (4 + size) + (double)s->rows * (64 + 6 * size);
 }
 

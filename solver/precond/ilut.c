@@ -3,34 +3,60 @@
  * Bytes: two triangular solves with the factors (factors/factored.c).
  */
 #include "factors/factored.h"
+#include <stdio.h>
 
-enum { LEAST = 20, MOST = 100 };             /* of p */
-static const double TAU = 1e-3, WEAK = 1e-2; /* of the largest entry of a row */
+enum { LEAST = 20, MOST = 100 }; /* of p */
+static const double WEAK = 1e-2; /* of the largest entry of a row */
 
-/* p: twice the mean row of A. */
-static int ilut_fill(double mean) {
+enum { DROP, FILL };
+static const kcl_option parameters[] = {
+    [DROP] = {.name = "ilut.drop",
+              .default_text = "0.001",
+              .help = "drop tolerance relative to the largest entry of the row, 0 to 1",
+              .kind = KCL_OPTION_REAL,
+              .min = 0,
+              .max = 1},
+    [FILL] = {.name = "ilut.fill",
+              .default_text = "two mean rows of A, 20 to 100",
+              .help = "entries per row of L and of U, at most, 1 to 1000",
+              .kind = KCL_OPTION_WHOLE,
+              .min = 1,
+              .max = 1000},
+    {0}};
+
+/* p; mean: entries per row of A. */
+static int ilut_fill(const kcl_precond_request *q, double mean) {
   const double p = 2 * mean;
-  return p < LEAST ? LEAST : p < MOST ? (int)p : MOST;
+  return (int)kcl_precond_value(q, &parameters[FILL], p < LEAST ? LEAST : p < MOST ? p : MOST);
 }
 
-static int ilut_factor(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
-  return kcl_factor_ilut(ctx, B, ilut_fill((double)B->nnz / (double)B->rows), TAU, out, zero);
+static double ilut_drop(const kcl_precond_request *q) {
+  return kcl_precond_value(q, &parameters[DROP], 0);
+}
+
+static int ilut_factor(const kcl_precond_request *q, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+  const int p = ilut_fill(q, (double)B->nnz / (double)B->rows);
+  return kcl_factor_ilut(q->ctx, B, p, ilut_drop(q), out, zero);
 }
 
 static int ilut_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
-  return kcl_factored_setup(M, q->A, ilut_factor, WEAK, 0.01, "ILUT, 0.001");
+  char what[40];
+  snprintf(what, sizeof what, "ILUT, %.3g", ilut_drop(q));
+  return kcl_factored_setup(M, q, ilut_factor, WEAK, 0.01, what);
 }
 
 /* Full rows of the factors (B has the whole diagonal) and their adjoints; P, d, the order of rows and the result of a solve. */
-static double ilut_bytes(const kcl_stats *s, kcl_type type) {
-  const double size = (double)kcl_type_size(type),
-               p = fmin(ilut_fill(s->row_mean + 1), (double)s->rows);
+static double ilut_bytes(const kcl_precond_request *q) {
+  const kcl_stats *s = q->stats;
+  const double size = (double)kcl_type_size(q->A->type),
+               p = fmin(ilut_fill(q, s->row_mean + 1), (double)s->rows);
   return (double)s->rows * (4 * p * (4 + size) + 64 + 6 * size);
 }
 
 const kcl_precond kcl_precond_ilut = {.name = "ilut",
                                       .summary = "incomplete LU factors by a threshold, ILUT",
                                       .source = "Saad 1994",
+                                      .parameters = parameters,
                                       .bytes = ilut_bytes,
                                       .setup = ilut_setup,
                                       .apply = kcl_factored_apply};

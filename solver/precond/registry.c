@@ -13,6 +13,17 @@ const int kcl_precond_count = (int)(sizeof preconds / sizeof *preconds);
 
 const kcl_precond *kcl_precond_at(int i) { return preconds[i]; }
 
+/* A list that neighbours share counts once. */
+const kcl_option *kcl_parameter_at(int i) {
+  for (int p = 0; p < kcl_precond_count; p++) {
+    const kcl_option *list = preconds[p]->parameters;
+    if (p && list == preconds[p - 1]->parameters) continue;
+    for (; list && list->name; list++)
+      if (i-- == 0) return list;
+  }
+  return NULL;
+}
+
 static const char *name_of_precond(int i) { return preconds[i]->name; }
 
 int kcl_precond_find(kcl *ctx, const char *name, const kcl_precond **out) {

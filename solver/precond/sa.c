@@ -6,15 +6,65 @@
  */
 #include "core/matrix/structure.h"
 #include "multigrid/levels.h"
+#include "multigrid/smooth.h"
 #include "sparse/sparse.h"
 #include <stdlib.h>
 
-enum { DEGREE = 2 };
-static const double COUPLED = 0.25, STALLED = 0.9; /* COUPLED is halved per level */
+static const double STALLED = 0.9;  /* rows kept: coarsening ends */
 static const double M_MATRIX = 2;   /* the largest eigenvalue of D^-1 A, at most, of M-matrices */
 static const double PRODUCTS = 200; /* of entries per entry that a level may have, scalar */
 static const double TWICE = 0.33; /* entries of a level whose cycle runs twice, by the one before */
 static const double PART = 0.5;   /* of the room, for the next level */
+
+enum { THETA, DEGREE, CYCLES, COARSEST, MAX_LEVELS, MAX_COMPLEXITY };
+static const kcl_option parameters[] = {
+    [THETA] = {.name = "sa.theta",
+               .default_text = "0.25",
+               .help = "strength threshold of the first level, halved on each further one, 0 to 1",
+               .kind = KCL_OPTION_REAL,
+               .min = 0,
+               .max = 1},
+    [DEGREE] = {.name = "sa.degree",
+                .default_text = "2",
+                .help = "degree of the Chebyshev polynomials that smooth where A = A^H, 2 to 8",
+                .kind = KCL_OPTION_WHOLE,
+                .min = 2,
+                .max = KCL_MOST_DEGREE},
+    [CYCLES] = {.name = "sa.cycles",
+                .default_text = "2 where the next level is small",
+                .help = "cycles of the next level on the first two, 1 to 2: V-cycle or W-cycle",
+                .kind = KCL_OPTION_WHOLE,
+                .min = 1,
+                .max = 2},
+    [COARSEST] = {.name = "sa.coarsest",
+                  .default_text = "128",
+                  .help = "rows of the coarsest system, which is inverted, at most, 1 to 1000",
+                  .kind = KCL_OPTION_WHOLE,
+                  .min = 1,
+                  .max = 1000},
+    [MAX_LEVELS] = {.name = "sa.max-levels",
+                    .default_text = "25",
+                    .help = "levels, at most, 1 to 25",
+                    .kind = KCL_OPTION_WHOLE,
+                    .min = 1,
+                    .max = KCL_MOST_LEVELS},
+    [MAX_COMPLEXITY] = {.name = "sa.max-complexity",
+                        .default_text = "3",
+                        .help = "entries of all levels relative to those of A, at most, 1 to 10",
+                        .kind = KCL_OPTION_REAL,
+                        .min = 1,
+                        .max = 10},
+    {0}};
+
+static double sa_value(const kcl_precond_request *q, int parameter) {
+  return kcl_precond_value(q, &parameters[parameter], 0);
+}
+
+/* Entries of a next level relative to this one's, below which its cycle runs twice. */
+static double limit_of_cycles(const kcl_precond_request *q) {
+  const double limit[] = {TWICE, 0, INFINITY};
+  return limit[(int)sa_value(q, CYCLES)];
+}
 
 /* Enough nodes that their rows hold all vectors. */
 static int least_nodes(const kcl_near_null *v) {
@@ -26,7 +76,7 @@ static kcl_aggregation_rule rule_of(const kcl_builder *b, const kcl_built *A, in
                                     bool smoothed) {
   const kcl_near_null *v = &b->near_null;
   const double largest = b->M->hermitian ? b->largest : M_MATRIX, room = PART * b->room;
-  return (kcl_aggregation_rule){.theta = ldexp(COUPLED, -level),
+  return (kcl_aggregation_rule){.theta = ldexp(sa_value(b->request, THETA), -level),
                                 .block = v->block,
                                 .vectors = v->vectors,
                                 .least = least_nodes(v),
@@ -107,9 +157,12 @@ static int sa_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
         M, q,
         &(kcl_levels_plan){.coarsen = sa_coarsen,
                            .again = sa_coarsen_again,
-                           .twice = TWICE,
+                           .twice = limit_of_cycles(q),
                            .near_null = {.block = v.block, .vectors = v.vectors, .B = v.B},
-                           .degree = DEGREE});
+                           .degree = (int)sa_value(q, DEGREE),
+                           .coarsest = (int)sa_value(q, COARSEST),
+                           .max_levels = (int)sa_value(q, MAX_LEVELS),
+                           .max_complexity = sa_value(q, MAX_COMPLEXITY)});
   free(v.B);
   return rc;
 }
@@ -119,9 +172,9 @@ static void sa_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
 }
 
 /* Complexity, and entries of P and R, as they are on most systems. */
-static double sa_bytes(const kcl_stats *s, kcl_type type) {
-  const double entry = 4.0 + (double)kcl_type_size(type);
-  return 1.0 * (double)s->nnz * entry + 2.0 * (double)s->rows * 24 * entry;
+static double sa_bytes(const kcl_precond_request *q) {
+  const double entry = 4.0 + (double)kcl_type_size(q->A->type);
+  return 1.0 * (double)q->stats->nnz * entry + 2.0 * (double)q->stats->rows * 24 * entry;
 }
 
 const kcl_precond kcl_precond_sa = {.name = "sa",
@@ -130,6 +183,7 @@ const kcl_precond kcl_precond_sa = {.name = "sa",
                                     .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE,
                                     .symmetric = true,
                                     .no_adjoint = true,
+                                    .parameters = parameters,
                                     .bytes = sa_bytes,
                                     .ahead = sa_ahead,
                                     .setup = sa_setup,

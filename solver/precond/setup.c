@@ -38,7 +38,7 @@ static void fits_device(const kcl_precond_request *q, const kcl_method *m, char 
 }
 
 static double bytes_of_matrices(const kcl_precond_request *q, const kcl_precond *p) {
-  return p->bytes ? p->bytes(q->stats, q->A->type) : 0;
+  return p->bytes ? p->bytes(q) : 0;
 }
 
 int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *p, const kcl_method *m) {

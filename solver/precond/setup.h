@@ -17,5 +17,7 @@ bool kcl_precond_serves(const kcl_preconditioner *M, const kcl_precond *kind, co
 extern const int kcl_precond_count;
 const kcl_precond *kcl_precond_at(int i); /* 0 <= i < count */
 int kcl_precond_find(kcl *ctx, const char *name, const kcl_precond **out);
+/* Parameter i of all preconditioners, from 0; NULL beyond the last one. */
+const kcl_option *kcl_parameter_at(int i);
 
 #endif

@@ -1,18 +1,40 @@
-/* Sparse approximate inverse (Grote & Huckle 1997): M^-1 has A's pattern and minimises |I - M^-1 A|_F, row by row. For
+/* Sparse approximate inverse (Grote & Huckle 1997): M^-1 has the pattern of A, or of a power of A, and minimises |I - M^-1 A|_F, row by row. For
  * matrices without symmetry; it need not be regular. Bytes: one product by a matrix as large as A.
  */
 #include "solver/contract/precond.h"
 #include "sparse/sparse.h"
 #include <stdio.h>
 
-enum { MOST = 64 /* entries per row */ };
+enum { POWER, FILL };
+static const kcl_option parameters[] = {
+    [POWER] = {.name = "spai.power",
+               .default_text = "1",
+               .help = "M^-1 has the pattern of this power of A, 1 to 3",
+               .kind = KCL_OPTION_WHOLE,
+               .min = 1,
+               .max = 3},
+    [FILL] = {.name = "spai.fill",
+              .default_text = "64",
+              .help = "entries per row of M^-1, at most, 1 to 64",
+              .kind = KCL_OPTION_WHOLE,
+              .min = 1,
+              .max = KCL_MOST_KEPT},
+    {0}};
+
+static int spai_power(const kcl_precond_request *q) {
+  return (int)kcl_precond_value(q, &parameters[POWER], 0);
+}
+
+static int spai_fill(const kcl_precond_request *q) {
+  return (int)kcl_precond_value(q, &parameters[FILL], 0);
+}
 
 static int spai_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_csr *owned = NULL, *pattern = NULL, *C = NULL;
   const kcl_csr *wide;
   int rc;
   KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &wide));
-  KCL_TRY(kcl_sparse_pattern(M->ctx, wide, false, 1, 0, MOST, &pattern));
+  KCL_TRY(kcl_sparse_pattern(M->ctx, wide, false, spai_power(q), 0, spai_fill(q), &pattern));
   KCL_TRY(kcl_sparse_spai(M->ctx, wide, pattern, &C));
   snprintf(M->note, sizeof M->note, "%.1f entries per row", (double)C->nnz / (double)C->rows);
 done:
@@ -27,14 +49,17 @@ static void spai_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, k
   kcl_apply(k, z, kcl_precond_operator(M, 0, adjoint), r); /* z = M^-1 r, or M^-H r  */
 }
 
-static double spai_bytes(const kcl_stats *s, kcl_type type) {
-  return ((double)s->nnz + (double)s->rows) * (4.0 + (double)kcl_type_size(type)) +
-         8.0 * (double)s->rows;
+static double spai_bytes(const kcl_precond_request *q) {
+  const kcl_stats *s = q->stats;
+  const double rows = (double)s->rows,
+               entries = spai_power(q) > 1 ? rows * spai_fill(q) : (double)s->nnz + rows;
+  return entries * (4.0 + (double)kcl_type_size(q->A->type)) + 8 * rows;
 }
 
 const kcl_precond kcl_precond_spai = {.name = "spai",
                                       .summary = "sparse approximate inverse of A's pattern",
                                       .source = "Grote & Huckle 1997",
+                                      .parameters = parameters,
                                       .bytes = spai_bytes,
                                       .setup = spai_setup,
                                       .apply = spai_apply};
