@@ -32,7 +32,8 @@ static void print_words(const char *values) {
 
 /* The words that operands may be, "" if there are no operands, NULL if they are files. */
 static const char *operand_words(const cli_command *c) {
-  if (!strcmp(c->name, "list")) return "formats solvers preconds parameters generators devices collection";
+  if (!strcmp(c->name, "list"))
+    return "formats solvers preconds parameters generators devices collection";
   if (!strcmp(c->name, "completion")) return "bash zsh fish";
   if (!strcmp(c->name, "generate")) return "@generators";
   return c->max ? NULL : "";

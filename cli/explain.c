@@ -132,9 +132,9 @@ const cli_command cli_explain = {
     .name = "explain",
     .operands = "A.mtx|poisson2d:300",
     .summary = "show what a solve would run: stages, launches, bytes, source",
-    .options =
-        "solver format precond source output precision device quiet ranks | restart nrhs parameters threads "
-        "layout cache index-base",
+    .options = "solver format precond source output precision device quiet ranks | restart nrhs "
+               "parameters threads "
+               "layout cache index-base",
 
     .min = 1,
     .max = 1,

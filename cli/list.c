@@ -136,5 +136,6 @@ const cli_command cli_list = {
         "folder.\n"
         "\n"
         "--json: an object with a list of {name summary} for each word, of generators "
-        "with an example, of parameters with default min max whole, of formats with study (true: it repeats a published study, and auto "
+        "with an example, of parameters with default min max whole, of formats with study (true: "
+        "it repeats a published study, and auto "
         "never takes it), devices only if asked for; collection: a list of names, if asked for.\n"};

@@ -203,8 +203,8 @@ static int set_parameter(kcl *ctx, const kcl_option *p, const char *value, kcl_o
   double v, standard;
   int rc = strcmp(value, "default") ? read_in_range(ctx, p, value, &v) : KCL_OK;
   if (rc) return rc;
-  const bool removed = !strcmp(value, "default") ||
-                       (kcl_read_number(p->default_text, &standard) && v == standard);
+  const bool removed =
+      !strcmp(value, "default") || (kcl_read_number(p->default_text, &standard) && v == standard);
   if (kcl_parameters_put(o->parameters, p->name, removed ? "" : value)) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE, "%s: the parameters of kcl_options take more than %d bytes",
                   p->name, KCL_PARAMETERS);
@@ -224,8 +224,7 @@ int kcl_options_set(kcl *ctx, kcl_options *o, const char *name, const char *valu
   int rc, i;
   if ((rc = kcl_need(ctx, "o", o)) || (rc = kcl_need(ctx, "name", name))) return rc;
   if ((rc = kcl_need(ctx, "value", value))) return rc;
-  if ((rc = kcl_find_name(ctx, "option", name, kcl_option_count(), option_name, &i)))
-    return rc;
+  if ((rc = kcl_find_name(ctx, "option", name, kcl_option_count(), option_name, &i))) return rc;
   kcl_options changed = kcl_options_of(o);
   rc = i < OPTIONS ? set_row(ctx, i, value, &changed)
                    : set_parameter(ctx, kcl_parameter_at(i - OPTIONS), value, &changed);

@@ -31,7 +31,7 @@ run 0 "a default of bench" bench --help; says "preconditioner (none)"; says "rig
 run 0 "a default of explain" explain --help; says "measure, model (model)"
 run 0 "a default of check" check --help; says "to reach (1e-8)"
 run 0 "generate --help describes them" generate --help; says "^  trefethen  *primes on the diagonal"
-for l in formats solvers preconds generators devices; do
+for l in formats solvers preconds parameters generators devices; do
   run 0 "list $l" list $l --json l.json; [ ! -s out ]; verdict $? "  only JSON"
   json l.json "len(d['$l'])>0 and all(e['name'] and e['summary'] for e in d['$l'])"
   [ $l != generators ] || json l.json "all(e['example'].startswith(e['name']+':') for e in d['$l'])"
@@ -40,6 +40,14 @@ done
 says "^  cpu "
 run 0 "list" list; says "^formats"; says "^  csr-scalar "; says "^  heatsink "
 run 0 "list in whole words" list preconditioners methods; says "^  jacobi "; says "^  bicgstab "
+run 0 "list parameters" list parameters --json l.json
+json l.json "[(p['default'],p['min'],p['max'],p['whole']) for p in d['parameters'] if p['name']=='chebyshev.degree']==[('4',1,8,True)]"
+run 0 "parameters" solve -q poisson2d:9 -d cpu -s cg -p chebyshev --parameters chebyshev.degree=2,ilut.drop=1e-4 --json s.json
+json s.json "d['precond_note']=='degree 2' and d['parameters']=='chebyshev.degree=2,ilut.drop=1e-4' and d['converged']"
+run 2 "  unknown" solve poisson2d:9 --parameters ilut.dorp=1; says "did you mean 'ilut.drop'"
+run 2 "  no parameter" solve poisson2d:9 --parameters tol=1; says "unknown parameter 'tol'"
+run 2 "  out of range" solve poisson2d:9 --parameters ilut.drop=2; says "must be a number from 0 to 1"
+run 2 "  without a value" solve poisson2d:9 --parameters amg.theta=0.5,ilut.drop; says "ilut.drop=V"
 run 2 "list of what is none" list format; says "did you mean 'formats'"
 run 0 "version" version; says "^krylocl [0-9]"; says "^compiler  "; says "^parts "; says "^licence   BSD-3-Clause"
 if ldd "$prog" 2>/dev/null | grep -q libmpi; then says "^parts .*MPI.*[0-9]"; fi

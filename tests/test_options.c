@@ -35,8 +35,8 @@ static void check_range(int i) {
   CHECKF(!set_real(&o, e.name, e.min) && !set_real(&o, e.name, e.max), "%s", kcl_error(ctx));
   CHECKF(set_real(&o, e.name, e.min - 1) == KCL_USAGE, "%s takes %g", e.name, e.min - 1);
   CHECKF(set_real(&o, e.name, e.max * 1.5) == KCL_USAGE, "%s takes %g", e.name, e.max * 1.5);
-  CHECKF(set_real(&o, e.name, 1.5) == (e.kind == KCL_OPTION_WHOLE ? KCL_USAGE : KCL_OK),
-         "%s and 1.5", e.name);
+  const bool takes = e.kind == KCL_OPTION_REAL && e.max >= 1.5;
+  CHECKF(set_real(&o, e.name, 1.5) == (takes ? KCL_OK : KCL_USAGE), "%s and 1.5", e.name);
   snprintf(range, sizeof range, "%g to %g", e.min, e.max);
   CHECKF(e.max > 1000 || strstr(e.help, range), "%s: the help lacks %s: %s", e.name, range, e.help);
   CHECKF(!kcl_option_word(i, 0), "%s is a number with words", e.name);
@@ -71,18 +71,27 @@ static void test_restart(void) {
   }
 }
 
-/* docs/options.md has a row for every option, as the table says. */
-static void test_page(void) {
+static bool is_parameter(int i) { return strchr(kcl_option_at(i).name, '.') != NULL; }
+
+/* The page has a row for every option, or for every parameter, as the table says. */
+static void check_page(const char *path, bool parameters) {
   static char page[1 << 16];
-  FILE *f = fopen("docs/options.md", "r");
+  FILE *f = fopen(path, "r");
+  memset(page, 0, sizeof page);
   if (f) fread(page, 1, sizeof page - 1, f), fclose(f);
-  if (!CHECKF(*page, "docs/options.md is there: run from the source folder")) return;
+  if (!CHECKF(*page, "%s is there: run from the source folder", path)) return;
   for (int i = 0; i < kcl_option_count(); i++) {
     const kcl_option e = kcl_option_at(i);
     char row[300];
+    if (is_parameter(i) != parameters) continue;
     snprintf(row, sizeof row, "\n| `%s` | %s | %s |\n", e.name, e.default_text, e.help);
-    CHECKF(strstr(page, row), "docs/options.md lacks the row %s", row);
+    CHECKF(strstr(page, row), "%s lacks the row %s", path, row);
   }
+}
+
+static void test_pages(void) {
+  check_page("docs/options.md", false);
+  check_page("docs/preconditioners.md", true);
 }
 
 /* ---------------------------------------------------------------- texts */
@@ -92,12 +101,13 @@ static bool same_options(const kcl_options *a, const kcl_options *b) {
          !strcmp(a->format, b->format) && a->precision == b->precision && a->tol == b->tol &&
          a->atol == b->atol && a->max_iter == b->max_iter && a->symmetry == b->symmetry &&
          a->scale == b->scale && a->no_direct == b->no_direct && a->restart == b->restart &&
-         a->nrhs == b->nrhs && a->mixed == b->mixed;
+         a->nrhs == b->nrhs && a->mixed == b->mixed && !strcmp(a->parameters, b->parameters);
 }
 
 static const char all_set[] =
     "solver=cg  precond=jacobi\tformat=ell # solver=gmres\r\n"
     "tol = 1e-10 atol= 0.5 max-iter =1e3\n"
+    "ilut.fill=40 chebyshev.degree = 3 ilut.fill=1e2 amg.theta=0.25\n"
     "precision=c symmetry=exact scale=none restart=30#nrhs=2\nnrhs=4 mixed no-direct=yes";
 
 static void check_all_set(const kcl_options *o) {
@@ -113,7 +123,8 @@ static void check_all_set(const kcl_options *o) {
                                 .no_direct = true,
                                 .restart = 30,
                                 .nrhs = 4,
-                                .mixed = true};
+                                .mixed = true,
+                                .parameters = "chebyshev.degree=3 ilut.fill=1e2"};
   CHECK(same_options(o, &expected));
 }
 
@@ -162,6 +173,13 @@ static void test_refusals(void) {
       {"tol=\n1e-3", "tol", "number"},
       {"=3", "options:1:8: ", "there are: solver"},
       {"precision=f", "precision", "s, d, c, z"},
+      {"ilut.dorp=0.1", "options:1:8: ", "did you mean ilut.drop?"},
+      {"degree=3", "options:1:8: ", "unknown option 'degree'"},
+      {"chebyshev.degree=9", "options:1:8: chebyshev.degree is '9'", "whole number from 1 to 8"},
+      {"chebyshev.degree=2.5", "chebyshev.degree", "whole number from 1 to 8"},
+      {"ilut.drop=1.1", "ilut.drop is '1.1'", "number from 0 to 1"},
+      {"ilut.drop=nan", "ilut.drop is 'nan'", "number from 0 to 1"},
+      {"ilut.drop", "ilut.drop", "number from 0 to 1"},
       {"tol=0000000000000000000000000000000000000000000000000000000000000000000000000000000000"
        "00000000000000000000000001",
        "tol", "number"}};
@@ -256,7 +274,7 @@ static void test_locale(void) {
 
 int main(void) {
   if (!CHECK(!kcl_create(&ctx))) return check_report();
-  test_list(), test_restart(), test_page();
+  test_list(), test_restart(), test_pages();
   test_text(), test_default(), test_refusals(), test_arguments();
   test_file(), test_variable(), test_locale();
   kcl_destroy(&ctx);

@@ -18,9 +18,9 @@ typedef struct cli_options {
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *near_null, *coordinates, *preconds, *devices, *shares,
       *other; /* other: --compare of spmv */
-  const char *solver, *precond, *parameters, *format, *formats, *device, *precision, *check, *check_output,
-      *symmetry, *scale, *partition, *threads_list, *layout, *resume, *index_base, *figures,
-      *markdown, *latex, *page;
+  const char *solver, *precond, *parameters, *format, *formats, *device, *precision, *check,
+      *check_output, *symmetry, *scale, *partition, *threads_list, *layout, *resume, *index_base,
+      *figures, *markdown, *latex, *page;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs, ranks, samples,
       rounds;                                           /* threads: the first */
   double least;                                         /* percent */

@@ -22,7 +22,7 @@ typedef struct kcl_power {
 } kcl_power; /* 10^q = t 2^e (1 + d), 0 <= d < 2^-63 */
 extern kcl_power kcl_powers[KCL_POWER_MAX - KCL_POWER_MIN + 1];
 
-void kcl_number_init(void);                            /* must be called first; may be repeated */
+void kcl_number_init(void); /* must be called first; may be repeated */
 /* Reads a decimal number that is the whole text, of fewer than 64 characters: false for others. */
 bool kcl_read_number(const char *text, double *v);
 const char *kcl_number_slow(const char *p, double *v); /* strtod in the C locale, decimal only */

@@ -60,9 +60,9 @@ void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const 
   snprintf(key, KCL_KEY,
            "%s | %s | " KCL_VERSION " | %" PRId64 " x %" PRId64 " %" PRId64 " %016" PRIx64
            " | %c %s %s %d | ",
-           device, driver, A->rows, A->cols, A->nnz, sum_parameters(o, sum_structure(A, s, &ctx->tune)),
-           kcl_type_letter(o->precision), o->solver, o->precond,
-           o->nrhs && !ctx->opencl ? o->nrhs : 1);
+           device, driver, A->rows, A->cols, A->nnz,
+           sum_parameters(o, sum_structure(A, s, &ctx->tune)), kcl_type_letter(o->precision),
+           o->solver, o->precond, o->nrhs && !ctx->opencl ? o->nrhs : 1);
 }
 
 /* ---------------------------------------------------------------- one line */

@@ -32,8 +32,8 @@ typedef struct kcl_precond_request {
   /* NULL; or A is the diagonal block of a rank, and these are the rest of its rows and, for methods that need them, of those of
    * A^H. */
   const kcl_halo *halo, *adjoint_halo;
-  double norm_F; /* |A|_F of all ranks; 0: of A */
-  double tol;    /* relative, to be reached; 0: as small as may be */
+  double norm_F;          /* |A|_F of all ranks; 0: of A */
+  double tol;             /* relative, to be reached; 0: as small as may be */
   const char *parameters; /* kcl_options.parameters, for kcl_precond_value */
   /* An earlier one of this kind for this method, of another matrix with A's pattern; or NULL. */
   const kcl_preconditioner *before;

@@ -24,12 +24,13 @@ static const kcl_option parameters[] = {
                .kind = KCL_OPTION_WHOLE,
                .min = 1,
                .max = 16},
-    [DEGREE] = {.name = "amg.degree",
-                .default_text = "1",
-                .help = "smoother: 1 a step of l1 Jacobi, 2 to 7 Chebyshev; A = A^H: 1 to 7",
-                .kind = KCL_OPTION_WHOLE,
-                .min = 1,
-                .max = KCL_MOST_DEGREE - 1}, /* one more on the level that is coarsened twice */
+    [DEGREE] =
+        {.name = "amg.degree",
+         .default_text = "1",
+         .help = "degree of the smoother where A = A^H, 1 to 7: a step of l1 Jacobi, or Chebyshev",
+         .kind = KCL_OPTION_WHOLE,
+         .min = 1,
+         .max = KCL_MOST_DEGREE - 1}, /* one more on the level that is coarsened twice */
     [COARSEST] = {.name = "amg.coarsest",
                   .default_text = "128",
                   .help = "rows of the coarsest system, which is inverted, at most, 1 to 1000",
@@ -105,7 +106,7 @@ static double bytes_aggressive(const kcl_precond_request *q) { return amg_bytes(
     .name = name_, .summary = "classical algebraic multigrid" summary_,                            \
     .source = "Li et al. 2021", .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE, .symmetric = true,   \
     .no_adjoint = true, .parameters = parameters, .bytes = bytes_, .ahead = amg_ahead,             \
-    .setup = setup_, .refresh = kcl_levels_refresh, .apply = kcl_levels_apply                                       \
+    .setup = setup_, .refresh = kcl_levels_refresh, .apply = kcl_levels_apply                      \
   }
 const kcl_precond kcl_precond_amg = CLASSICAL("amg", "", bytes_full, amg_setup);
 const kcl_precond kcl_precond_amg_aggressive = CLASSICAL(

@@ -12,16 +12,16 @@ static void check_range(const char *name, double v) {
 static void write_options(const kcl_options *o, char *text, size_t capacity) {
   snprintf(text, capacity,
            "solver=%s precond=%s format=%s precision=%c tol=%.17g atol=%.17g max-iter=%lld "
-           "symmetry=%s scale=%s restart=%d nrhs=%d no-direct=%s mixed=%s",
+           "symmetry=%s scale=%s restart=%d nrhs=%d no-direct=%s mixed=%s %s",
            o->solver, o->precond, o->format, kcl_type_letter(o->precision), o->tol, o->atol,
            (long long)o->max_iter, (const char *[]){"rounding", "exact", "assume"}[o->symmetry],
            (const char *[]){"auto", "none"}[o->scale], o->restart, o->nrhs,
-           o->no_direct ? "yes" : "no", o->mixed ? "yes" : "no");
+           o->no_direct ? "yes" : "no", o->mixed ? "yes" : "no", o->parameters);
 }
 
 /* Numbers at their defaults are outside the ranges and are replaced. */
 static void check_options(kcl_options o) {
-  char text[400], again[400];
+  char text[400 + KCL_PARAMETERS], again[sizeof text];
   kcl_options copy = kcl_defaults;
   if (o.tol < 0) o.tol = 1;
   if (!o.max_iter) o.max_iter = 1;
