@@ -7,6 +7,19 @@
 #include <stddef.h>
 #include <string.h>
 
+const kcl_options kcl_defaults = {.solver = "auto",
+                                  .precond = "auto",
+                                  .format = "auto",
+                                  .precision = KCL_D,
+                                  .tol = -1,
+                                  .atol = 0};
+
+/* All zero, as by memset, means nothing was asked for: in float with no tolerance nothing could be. */
+kcl_options kcl_options_of(const kcl_options *o) {
+  static const kcl_options zero;
+  return o && memcmp(o, &zero, sizeof zero) != 0 ? *o : kcl_defaults;
+}
+
 /* The type of a field of kcl_options. */
 typedef enum option_field {
   FIELD_NAME, /* a word, or a name of a registry; NULL is the first word */
@@ -198,14 +211,19 @@ static void set_default(const option_row *r, kcl_options *o) {
   memcpy((char *)o + r->offset, (const char *)&kcl_defaults + r->offset, sizes[r->field]);
 }
 
+static bool is_default(const kcl_option *p, const char *value) {
+  double v, standard;
+  return !strcmp(value, "default") ||
+         (kcl_read_number(value, &v) && kcl_read_number(p->default_text, &standard) &&
+          v == standard);
+}
+
 /* A parameter at its default is no term of the text. */
 static int set_parameter(kcl *ctx, const kcl_option *p, const char *value, kcl_options *o) {
-  double v, standard;
-  int rc = strcmp(value, "default") ? read_in_range(ctx, p, value, &v) : KCL_OK;
-  if (rc) return rc;
-  const bool removed =
-      !strcmp(value, "default") || (kcl_read_number(p->default_text, &standard) && v == standard);
-  if (kcl_parameters_put(o->parameters, p->name, removed ? "" : value)) return KCL_OK;
+  double v;
+  const bool unset = is_default(p, value);
+  int rc = unset ? KCL_OK : read_in_range(ctx, p, value, &v);
+  if (rc || kcl_parameters_put(o->parameters, p->name, unset ? "" : value)) return rc;
   return kcl_fail(ctx, KCL_USAGE, "%s: the parameters of kcl_options take more than %d bytes",
                   p->name, KCL_PARAMETERS);
 }

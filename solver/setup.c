@@ -7,19 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const kcl_options kcl_defaults = {.solver = "auto",
-                                  .precond = "auto",
-                                  .format = "auto",
-                                  .precision = KCL_D,
-                                  .tol = -1,
-                                  .atol = 0};
-
-/* All zero, as by memset, means nothing was asked for: in float with no tolerance nothing could be. */
-kcl_options kcl_options_of(const kcl_options *o) {
-  static const kcl_options zero;
-  return o && memcmp(o, &zero, sizeof zero) != 0 ? *o : kcl_defaults;
-}
-
 static bool is(const char *word, const char *name) { return !strcmp(word, name); }
 
 /* Defaults for names that were not given; which choices are left to us. */

@@ -30,6 +30,7 @@ double kcl_precond_value(const kcl_precond_request *q, const kcl_option *p, doub
 bool kcl_parameters_put(char text[KCL_PARAMETERS], const char *name, const char *value) {
   char terms[KCL_PARAMETERS] = "";
   size_t used = 0;
+  if (!memchr(text, 0, KCL_PARAMETERS)) return false;
   for (const char *s = text; *s; s = next_term(s))
     if (!term_sets(s, name))
       used += (size_t)snprintf(terms + used, sizeof terms - used, "%s%.*s", used ? " " : "",

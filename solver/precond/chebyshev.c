@@ -20,12 +20,12 @@ static int chebyshev_setup(kcl_preconditioner *M, const kcl_precond_request *q) 
   kcl_csr *owned;
   const kcl_csr *wide;
   double largest;
-  int *degree, rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
+  int rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
   if (!rc) rc = kcl_add_smoother(M, wide, q->halo, "D", &largest);
   kcl_csr_free(&owned);
-  if (!rc) rc = kcl_alloc(M->ctx, 1, sizeof *degree, "a preconditioner", &M->data);
+  if (!rc) rc = kcl_alloc(M->ctx, 1, sizeof(int), "a preconditioner", &M->data);
   if (rc) return rc;
-  degree = M->data;
+  int *degree = M->data;
   *degree = (int)kcl_precond_value(q, &parameters[DEGREE], 0);
   snprintf(M->note, sizeof M->note, "degree %d", *degree);
   return KCL_OK;
