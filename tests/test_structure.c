@@ -318,7 +318,7 @@ static void change_values(kcl_csr *A, change what) {
 static void compare_counts(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *before, int what) {
   kcl_distinct_rows d = {.A = A};
   kcl_stats all, few;
-  kcl_mirror m, in_runs;
+  kcl_mirror m = {0}, in_runs = {0};
   bool same = false;
   memset(&all, 0, sizeof all), memset(&few, 0, sizeof few);
   CHECK(!kcl_distinct_rows_renew(ctx, &d, before, &same) && same);
