@@ -83,7 +83,7 @@ static int refuse_sweeps(kcl_preconditioner *M, int64_t levels, bool hermitian) 
                   hermitian ? "fsai" : "spai");
 }
 
-/* Of both factors. */
+/* levels [2]: of the solves with L and with L^H or U, counted, or as before. */
 static int find_levels(kcl_preconditioner *M, const kcl_choosing *c, int64_t levels[2]) {
   for (int i = 0; i < 2 && c->before; i++) levels[i] = c->before->levels[i];
   if (c->before) return KCL_OK;

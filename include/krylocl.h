@@ -852,7 +852,7 @@ int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
  * number of B is not finite, all are refused (KCL_INPUT) before the first is solved. KCL_USAGE: k is
  * not positive, or more than memory can hold. */
 int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
-/** What a solve checks of its answer. */
+/** The certificate that a solve makes of its answer. */
 enum {
   KCL_CERTIFY_FULL, /**< residuals recomputed in double with compensated sums, and that A is what was set up, by checksums */
   KCL_CERTIFY_RESIDUALS, /**< the residuals alone: what A has become is not noticed; x_sum is 0 */

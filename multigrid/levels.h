@@ -22,6 +22,24 @@ typedef struct kcl_levels_plan {
   int max_levels;        /* KCL_MOST_LEVELS or fewer */
   double max_complexity; /* entries of all levels, by those of the first */
 } kcl_levels_plan;
+/* Parameters that each preconditioner with levels has; of: its name, a literal. */
+#define KCL_COARSEST(of)                                                                           \
+  {                                                                                                \
+    .name = of ".coarsest", .default_text = "128",                                                 \
+    .help = "rows of the coarsest system, which is inverted, at most, 1 to 1000",                  \
+    .kind = KCL_OPTION_WHOLE, .min = 1, .max = 1000                                                \
+  }
+#define KCL_MAX_LEVELS(of)                                                                         \
+  {                                                                                                \
+    .name = of ".max-levels", .default_text = "25", .help = "levels, at most, 1 to 25",            \
+    .kind = KCL_OPTION_WHOLE, .min = 1, .max = KCL_MOST_LEVELS                                     \
+  }
+#define KCL_MAX_COMPLEXITY(of)                                                                     \
+  {                                                                                                \
+    .name = of ".max-complexity", .default_text = "3",                                             \
+    .help = "entries of all levels relative to those of A, at most, 1 to 10",                      \
+    .kind = KCL_OPTION_REAL, .min = 1, .max = 10                                                   \
+  }
 /* Are levels of A built on the context's device? */
 bool kcl_levels_on_device(const kcl *ctx, const kcl_csr *A);
 /* Are the kernels that build them compiled already? Begins to load them, in the background. aggregation: by smoothed aggregation. */

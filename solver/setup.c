@@ -89,7 +89,7 @@ static int refresh_preconditioner(const kcl_selection *c, const kcl_preconds *be
   return rc == KCL_USAGE && c->system->undecided.precond ? KCL_OK : rc;
 }
 
-/* What a choice of format needs, where that of earlier values cannot stay. */
+/* Counts that a choice of format needs, where the choice for earlier values cannot stay. */
 static int complete_repeats(kcl_system *s) {
   s->repeats_known = false;
   return kcl_compression(s->ctx, s->scaling.row ? s->converted : s->A, s->distinct, &s->stats);

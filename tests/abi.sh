@@ -62,7 +62,7 @@ check "the interface is not what tests/abi.txt has (tests/abi.sh --record; say i
 lines=$(wc -l <tests/abi.txt)
 check "tests/abi.txt has $lines lines" $((lines < 400))
 
-# What a library exports, and what headers declare.
+# Exported symbols, and declarations in headers.
 exports() { nm -D --defined-only "$1" | awk '$2 ~ /[TDBRVW]/ { print $3 }' | sort; }
 declared() { sed -n 's/.*[ *]\(kcl_[a-z_0-9]*\)[(;[].*/\1/p' | sort -u; }
 libraries=0

@@ -9,12 +9,12 @@
 
 static kcl *ctx;
 
-/* What a solve needed. */
+/* Iterations of a solve, and the levels, rows, nonzeros and bytes of its preconditioner. */
 typedef struct outcome {
   double iterations, levels, rows, nonzeros, bytes;
 } outcome;
 
-static int set_up(const kcl_csr *A, const kcl_options *o, kcl_solver **s) {
+static int set_up_system(const kcl_csr *A, const kcl_options *o, kcl_solver **s) {
   *s = NULL;
   return kcl_setup(ctx, A, o, s);
 }
@@ -30,7 +30,7 @@ static outcome solve_with(const char *system, const char *options) {
   if (!b || !x) exit(1);
   for (int64_t i = 0; i < A->rows; i++) b[i] = 1 + (double)(i % 3);
   CHECKF(!kcl_options_parse(ctx, &o, options), "%s", kcl_error(ctx));
-  if (CHECKF(!set_up(A, &o, &s), "%s: %s", options, kcl_error(ctx))) {
+  if (CHECKF(!set_up_system(A, &o, &s), "%s: %s", options, kcl_error(ctx))) {
     CHECKF(!kcl_solve(s, b, x, &r) && r.converged, "%s: %s", options, kcl_reason_text(r.reason));
     kcl_solver_info(s, &u);
   }
@@ -158,17 +158,17 @@ static void test_by_hand(void) {
     kcl_options o = kcl_defaults;
     o.precond = "jacobi";
     strcpy(o.parameters, bad[i].text);
-    CHECKF(set_up(A, &o, &s) == KCL_USAGE && strstr(kcl_error(ctx), bad[i].word), "%s: %s",
+    CHECKF(set_up_system(A, &o, &s) == KCL_USAGE && strstr(kcl_error(ctx), bad[i].word), "%s: %s",
            bad[i].text, kcl_error(ctx));
     kcl_solver_free(&s);
   }
   kcl_options o = kcl_defaults;
   memset(o.parameters, 'x', sizeof o.parameters);
-  CHECK(set_up(A, &o, &s) == KCL_USAGE && strstr(kcl_error(ctx), "no end"));
+  CHECK(set_up_system(A, &o, &s) == KCL_USAGE && strstr(kcl_error(ctx), "no end"));
   o = kcl_defaults, o.precond = "chebyshev";
   strcpy(o.parameters, " chebyshev.degree = 2\n# more\n");
   kcl_setup_info u = {0};
-  if (CHECKF(!set_up(A, &o, &s), "%s", kcl_error(ctx))) kcl_solver_info(s, &u);
+  if (CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error(ctx))) kcl_solver_info(s, &u);
   CHECKF(u.precond_note && !strcmp(u.precond_note, "degree 2"), "%s", u.precond_note);
   kcl_solver_free(&s), kcl_csr_free(&A);
 }
@@ -181,7 +181,7 @@ static void test_refreshed(void) {
   kcl_solver *s;
   CHECK(!kcl_generate(ctx, "poisson2d:60", &A, NULL));
   CHECK(!kcl_options_parse(ctx, &o, "solver=cg precond=amg amg.coarsest=1000 amg.max-levels=2"));
-  if (CHECKF(!set_up(A, &o, &s), "%s", kcl_error(ctx))) {
+  if (CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error(ctx))) {
     for (int i = 0; i < 2; i++) {
       CHECKF(!i || !kcl_refresh(s, A), "%s", kcl_error(ctx));
       kcl_solver_info(s, &u[i]);
@@ -207,7 +207,7 @@ static void test_memory(void) {
     kcl_options o = kcl_defaults;
     kcl_solver *s;
     CHECK(!kcl_options_parse(ctx, &o, texts[i]));
-    if (!CHECKF(!set_up(A, &o, &s), "%s", kcl_error(ctx))) continue;
+    if (!CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error(ctx))) continue;
     CHECKF(s->selection.recalled == known[i], "set-up %d with '%s'", (int)i, texts[i]);
     kcl_choice_remember(s->selection.key, &(kcl_choice){.iterations = 70});
     kcl_solver_free(&s);

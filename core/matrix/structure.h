@@ -29,7 +29,7 @@ typedef struct kcl_mirror {
   bool symmetric, hermitian, shifted_skew, skew;
 } kcl_mirror;
 int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_mirror *out);
-/* The same, compared once per pair of distinct rows that meet, from A's distinct rows and runs. */
+/* Symmetry as kcl_mirrored finds it, compared once per pair of distinct rows that meet, from A's distinct rows and runs. */
 int kcl_mirrored_in_runs(kcl *ctx, const kcl_distinct_rows *d, kcl_mirror *out);
 /* KCL_USAGE: by its statistics A is not what A->symmetry declares, not even up to rounding: a triangle is missing, or the
  * declaration is wrong. A is not KCL_GENERAL. */

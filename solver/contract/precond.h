@@ -48,7 +48,7 @@ typedef struct kcl_precond {
   /* On several ranks the same M as on one: it needs no other ranks' rows, or asks for them. The others are set up on each rank
    * for the diagonal block of its own rows, whose products know nothing of other ranks. */
   bool whole;
-  /* What users may set, ended by an entry without a name; NULL: nothing. Names are NAME.PARAMETER, the kind is WHOLE or REAL, a
+  /* Parameters that users may set, ended by an entry without a name; NULL: nothing. Names are NAME.PARAMETER, the kind is WHOLE or REAL, a
    * default that depends on A is described in words. Preconditioners that share a list are neighbours in list.def. */
   const kcl_option *parameters;
   /* Bytes on the device, at most; A may not be there yet, its statistics and type are. NULL: a few vectors. */

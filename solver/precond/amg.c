@@ -31,24 +31,9 @@ static const kcl_option parameters[] = {
          .kind = KCL_OPTION_WHOLE,
          .min = 1,
          .max = KCL_MOST_DEGREE - 1}, /* one more on the level that is coarsened twice */
-    [COARSEST] = {.name = "amg.coarsest",
-                  .default_text = "128",
-                  .help = "rows of the coarsest system, which is inverted, at most, 1 to 1000",
-                  .kind = KCL_OPTION_WHOLE,
-                  .min = 1,
-                  .max = 1000},
-    [MAX_LEVELS] = {.name = "amg.max-levels",
-                    .default_text = "25",
-                    .help = "levels, at most, 1 to 25",
-                    .kind = KCL_OPTION_WHOLE,
-                    .min = 1,
-                    .max = KCL_MOST_LEVELS},
-    [MAX_COMPLEXITY] = {.name = "amg.max-complexity",
-                        .default_text = "3",
-                        .help = "entries of all levels relative to those of A, at most, 1 to 10",
-                        .kind = KCL_OPTION_REAL,
-                        .min = 1,
-                        .max = 10},
+    [COARSEST] = KCL_COARSEST("amg"),
+    [MAX_LEVELS] = KCL_MAX_LEVELS("amg"),
+    [MAX_COMPLEXITY] = KCL_MAX_COMPLEXITY("amg"),
     {0}};
 
 static double amg_value(const kcl_precond_request *q, int parameter) {
