@@ -234,7 +234,7 @@ int kcl_ways_plan(kcl_distributed *m);
 int kcl_ways_engine(void *owner, const kcl_way *w, kcl_engine **out);
 
 /* The interior in this format, with the halo. */
-int kcl_domain_matrix(kcl_domain *d, const kcl_format *f, kcl_matrix **out);
+int kcl_domain_matrix(kcl_domain *d, const kcl_format *f, kcl_stored **out);
 
 /* ---------------------------------------------------------------- what a solver or an operator on several ranks has beside */
 

@@ -261,7 +261,7 @@ static int open_boundary(kcl_domain *d) {
   KCL_TRY(kcl_alloc(ctx, h->width > 1 ? h->own + h->count : 0, size, "the halo", &h->one));
   KCL_TRY(kcl_alloc(ctx, rows->rows, size, "the boundary", &h->sum));
   KCL_TRY(kcl_format_find(ctx, "csr-scalar", type, &f));
-  if (rows->rows) rc = kcl_matrix_build(ctx, f, rows, &h->boundary);
+  if (rows->rows) rc = kcl_stored_build(ctx, f, rows, &h->boundary);
 done:
   return rc;
 }
@@ -306,7 +306,7 @@ void kcl_domain_free(kcl_domain **d) {
   *d = NULL;
   if (!o) return;
   free_requests(o);
-  kcl_matrix_free(&o->halo.boundary);
+  kcl_stored_free(&o->halo.boundary);
   kcl_split_free(o);
   if (o->window.open)
     kcl_unregister(o->comm->ctx, &o->pinned[0]);

@@ -93,9 +93,9 @@ static int choose_format_of_rows(kcl_distributed *m, const kcl_way *w, const kcl
   return KCL_OK;
 }
 
-int kcl_domain_matrix(kcl_domain *d, const kcl_format *f, kcl_matrix **out) {
+int kcl_domain_matrix(kcl_domain *d, const kcl_format *f, kcl_stored **out) {
   const kcl_csr *in_order = d->in_order.interior;
-  int rc = kcl_matrix_build(d->comm->ctx, f, in_order ? in_order : d->device.interior, out);
+  int rc = kcl_stored_build(d->comm->ctx, f, in_order ? in_order : d->device.interior, out);
   if (rc) return rc;
   (*out)->halo = &d->halo;
   (*out)->source = *d->device.interior; /* with all diagonal entries */

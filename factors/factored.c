@@ -12,13 +12,13 @@
 /* ---------------------------------------------------------------- what M owns */
 
 /* before: that of a matrix with N's pattern, or NULL. */
-static int triangular_operation(kcl_preconditioner *M, kcl_csr *N, const kcl_matrix *before,
-                                kcl_matrix **out) {
-  int rc = kcl_matrix_build_again(M->ctx, kcl_format_triangular(M->type), N, before, out);
+static int triangular_operation(kcl_preconditioner *M, kcl_csr *N, const kcl_stored *before,
+                                kcl_stored **out) {
+  int rc = kcl_stored_build_again(M->ctx, kcl_format_triangular(M->type), N, before, out);
   if (rc)
     kcl_csr_free(&N);
   else
-    kcl_matrix_adopt(*out, N);
+    kcl_stored_adopt(*out, N);
   return rc;
 }
 
@@ -33,7 +33,7 @@ static int64_t longest(const kcl_csr *N) {
 static int add_solve(kcl_preconditioner *M, kcl_csr **N, bool adjoint,
                      const kcl_precond_matrix *before) {
   kcl_csr *C = NULL, *CH = NULL;
-  kcl_matrix *solve = NULL;
+  kcl_stored *solve = NULL;
   int rc;
   if ((*N)->type == M->type)
     C = *N, *N = NULL;
@@ -135,7 +135,7 @@ static void solve_factored(kcl_program *k, const kcl_preconditioner *M, int whic
   const kcl_factored *F = M->data;
   const int sweeps = F->sweeps[which];
   const kcl_vec y = vec[0], x = vec[1], other = vec[2];
-  kcl_matrix *N = kcl_precond_operator(M, which, adjoint);
+  kcl_stored *N = kcl_precond_operator(M, which, adjoint);
   kcl_vec from = x;
   if (!sweeps) kcl_apply(k, y, N, x); /* y = (I + N)^-1 x */
   for (int s = sweeps; s > 0; s--) {

@@ -45,7 +45,7 @@ typedef struct kcl_builder_ops {
   int (*inverse)(kcl_builder *b, const kcl_built *A, kcl_csr **out); /* dense, on the host */
   int (*keep)(kcl_builder *b, kcl_built *A);                         /* becomes a matrix of M */
   /* A matrix that was kept, to be read; KCL_UNSUITED: it is not there. */
-  int (*view)(kcl_builder *b, const kcl_matrix *C, bool values, kcl_built *out);
+  int (*view)(kcl_builder *b, const kcl_stored *C, bool values, kcl_built *out);
   /* A and the near-null vectors move to the host, and b->ops with them; NULL: they are there. */
   int (*leave)(kcl_builder *b, kcl_built *A);
   /* KCL_UNSUITED: what a refresh expects of its values is not so; NULL: nothing is expected. */

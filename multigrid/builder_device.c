@@ -122,7 +122,7 @@ static int device_inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
 
 static int device_keep(kcl_builder *b, kcl_built *A) {
   const kcl_format *f;
-  kcl_matrix *m = NULL;
+  kcl_stored *m = NULL;
   int rc = kcl_amg_device_measure(b->setup, &A->device);
   if (!rc) rc = check_definite(b);
   if (!rc) rc = kcl_precond_level_format(b->M, A->rows, A->device.nnz, &f);
@@ -132,7 +132,7 @@ static int device_keep(kcl_builder *b, kcl_built *A) {
   return rc ? rc : kcl_precond_adopt(b->M, m, longest);
 }
 
-static int device_view(kcl_builder *b, const kcl_matrix *C, bool values, kcl_built *out) {
+static int device_view(kcl_builder *b, const kcl_stored *C, bool values, kcl_built *out) {
   kcl_device_csr D;
   int rc = kcl_amg_device_view(b->setup, C, values, &D);
   if (rc) return rc;

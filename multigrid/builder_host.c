@@ -141,7 +141,7 @@ static int host_keep(kcl_builder *b, kcl_built *A) {
   return kcl_precond_add_level(b->M, given, b->narrow);
 }
 
-static int host_view(kcl_builder *b, const kcl_matrix *C, bool values, kcl_built *out) {
+static int host_view(kcl_builder *b, const kcl_stored *C, bool values, kcl_built *out) {
   (void)values;
   return C->source.row_ptr ? host_take(b, &C->source, out) : KCL_UNSUITED;
 }

@@ -10,7 +10,7 @@ typedef struct cycle {
   const kcl_hierarchy *h;
 } cycle;
 
-static kcl_matrix *matrix_of_level(const cycle *c, int number) {
+static kcl_stored *matrix_of_level(const cycle *c, int number) {
   return number == KCL_NO_MATRIX ? kcl_A(c->k) : kcl_precond_operator(c->M, number, false);
 }
 
@@ -79,8 +79,8 @@ static void record_level(const cycle *c, int number, kcl_vec x, kcl_vec b) {
 }
 
 static bool takes_narrow(const cycle *c) {
-  bool all = c->M->narrow && !c->k->recurs_precond && kcl_matrix_takes_narrow(kcl_A(c->k));
-  for (int i = 0; i < c->M->matrices && all; i++) all = kcl_matrix_takes_narrow(c->M->matrix[i].C);
+  bool all = c->M->narrow && !c->k->recurs_precond && kcl_stored_takes_narrow(kcl_A(c->k));
+  for (int i = 0; i < c->M->matrices && all; i++) all = kcl_stored_takes_narrow(c->M->matrix[i].C);
   return all;
 }
 

@@ -23,7 +23,7 @@ int kcl_spread_largest(kcl *ctx, const kcl_csr *A, const double *d, const kcl_ha
                        double *out);
 
 typedef struct kcl_smoothing {
-  kcl_matrix *A;
+  kcl_stored *A;
   kcl_vec d; /* D^-1 / lambda */
   int degree;
 } kcl_smoothing;

@@ -108,12 +108,12 @@ done:
 static void describe_row(const kcl_solver *s, kcl_bench_row *out) {
   kcl_setup_info info;
   kcl_solver_info(s, &info);
-  const kcl_matrix *A = s->selection.engine->operators[0];
+  const kcl_stored *A = s->selection.engine->operators[0];
   const double vectors = (double)(A->rows + A->cols) * (double)kcl_type_size(A->type);
   snprintf(out->kernel, sizeof out->kernel, "%s", info.kernel);
   out->nrhs = info.nrhs, out->bytes_stored = info.bytes_stored;
   out->bytes_iteration = kcl_bytes_per_iteration(s);
-  out->bytes_product = kcl_matrix_bytes(A) + vectors * info.nrhs;
+  out->bytes_product = kcl_stored_bytes(A) + vectors * info.nrhs;
   out->seconds_convert = info.seconds_convert, out->seconds_upload = info.seconds_upload;
   out->seconds_compile = info.seconds_compile, out->compiled = info.programs_compiled;
 }
@@ -173,14 +173,14 @@ static int find_named_format(kcl_system *s, const kcl_format **f) {
 
 /* The product of the system's matrix in this format. */
 static int product_engine(const kcl_system *s, const kcl_format *f, kcl_engine **e) {
-  kcl_matrix *A = NULL;
+  kcl_stored *A = NULL;
   double start = kcl_now();
-  int rc = kcl_matrix_build(s->ctx, f, kcl_system_matrix(s), &A);
+  int rc = kcl_stored_build(s->ctx, f, kcl_system_matrix(s), &A);
   if (rc) return rc;
   double seconds = kcl_now() - start;
   rc = kcl_engine_product(A, s->options.nrhs ? s->options.nrhs : 1, e);
   if (!rc) (*e)->seconds_convert = seconds;
-  kcl_matrix_free(&A);
+  kcl_stored_free(&A);
   return rc;
 }
 
@@ -194,7 +194,7 @@ int kcl_bench_engine(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_syste
 }
 
 static void describe_product(const kcl_engine *e, kcl_bench_row *out) {
-  const kcl_matrix *A = e->operators[0];
+  const kcl_stored *A = e->operators[0];
   const kcl_executor *ex = &e->executor;
   const double vectors = (double)(A->rows + A->cols) * (double)kcl_type_size(A->type);
   snprintf(out->kernel, sizeof out->kernel, "%s", e->kernel);

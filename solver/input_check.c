@@ -40,7 +40,7 @@ int kcl_check_device(kcl *ctx, kcl_type type) {
 int kcl_check_options(kcl_system *s) {
   const kcl_options *o = &s->options;
   const kcl_method *m;
-  const kcl_precond *p;
+  const kcl_precond_kind *p;
   int rc;
   if (!s->undecided.method && (rc = kcl_method_find(s->ctx, o->solver, &m))) return rc;
   if (!s->undecided.precond && (rc = kcl_precond_find(s->ctx, o->precond, &p))) return rc;

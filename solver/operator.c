@@ -79,15 +79,15 @@ static int convert_operator_values(kcl_system *s) {
 /* A takes over what was converted for it. If A = A^H one matrix serves both. */
 static int build_operator_matrix(kcl_operator *op, const kcl_format *f, kcl_products which) {
   kcl_system *s = &op->system;
-  kcl_matrix **A = s->shared;
+  kcl_stored **A = s->shared;
   int rc = KCL_OK;
   if (which != KCL_PRODUCTS_ADJOINT || s->stats.hermitian) {
-    if ((rc = kcl_matrix_build(s->ctx, f, kcl_system_matrix(s), &A[PLAIN]))) return rc;
-    if (s->converted) kcl_matrix_adopt(A[PLAIN], s->converted);
+    if ((rc = kcl_stored_build(s->ctx, f, kcl_system_matrix(s), &A[PLAIN]))) return rc;
+    if (s->converted) kcl_stored_adopt(A[PLAIN], s->converted);
     s->converted = NULL;
   }
   if (s->stats.hermitian)
-    A[ADJOINT] = kcl_matrix_share(A[PLAIN]);
+    A[ADJOINT] = kcl_stored_share(A[PLAIN]);
   else if (which != KCL_PRODUCTS_PLAIN)
     rc = kcl_engine_adjoint(s, f, &A[ADJOINT]);
   kcl_csr_free(&s->converted);
@@ -96,7 +96,7 @@ static int build_operator_matrix(kcl_operator *op, const kcl_format *f, kcl_prod
 
 /* The native executor serves any number of columns up to nrhs with one program. */
 static int open_side(kcl_operator *op, int side, int nrhs) {
-  kcl_matrix *A = op->system.shared[side];
+  kcl_stored *A = op->system.shared[side];
   const bool device = op->system.ctx->opencl != NULL;
   int rc = KCL_OK;
   if (!A) return KCL_OK;
@@ -148,7 +148,7 @@ void kcl_operator_free(kcl_operator **op) {
   KCL_HOLD((*op)->system.ctx);
   for (int i = 0; i < SIDES; i++)
     kcl_engine_free(&(*op)->side[i].one), kcl_engine_free(&(*op)->side[i].several);
-  for (int i = 0; i < SIDES; i++) kcl_matrix_free(&(*op)->system.shared[i]);
+  for (int i = 0; i < SIDES; i++) kcl_stored_free(&(*op)->system.shared[i]);
   kcl_system_forget_converted(&(*op)->system);
   kcl_distribution *d = (*op)->system.distribution;
   if (d) d->free(d);
@@ -311,7 +311,7 @@ void kcl_operator_describe(const kcl_operator *op, kcl_operator_info *out) {
                              .seconds_stats = s->seconds_stats,
                              .seconds_convert = s->seconds_convert};
   for (int i = 0; i < SIDES; i++) {
-    if (s->shared[i] && side_of(op, i) == i) out->bytes_stored += kcl_matrix_bytes(s->shared[i]);
+    if (s->shared[i] && side_of(op, i) == i) out->bytes_stored += kcl_stored_bytes(s->shared[i]);
     add_engine(out, op->side[i].one), add_engine(out, op->side[i].several);
   }
   if (s->distribution) describe_ranks(s, out);

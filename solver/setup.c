@@ -40,12 +40,12 @@ static int build_engine(kcl_selection *c, const kcl_format *format) {
 }
 
 static void forget_shared(kcl_system *s) {
-  for (int i = 0; i < 2; i++) kcl_matrix_free(&s->shared[i]);
+  for (int i = 0; i < 2; i++) kcl_stored_free(&s->shared[i]);
 }
 
 /* A preconditioner that was named gets what it can be given before A is known. */
 static void begin_ahead(const kcl_system *s) {
-  const kcl_precond *p;
+  const kcl_precond_kind *p;
   if (s->undecided.precond || kcl_precond_find(s->ctx, s->options.precond, &p)) return;
   if (p->ahead) p->ahead(s->ctx, s->A, s->options.precision);
 }
@@ -188,7 +188,7 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   KCL_TRY(kcl_alloc(system->ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->system = *system, s->sums = sums;
   kcl_context_retain(system->ctx);
-  for (int i = 0; i < 2; i++) kcl_matrix_share(s->system.shared[i]);
+  for (int i = 0; i < 2; i++) kcl_stored_share(s->system.shared[i]);
   KCL_TRY(copy_given(s));
   KCL_TRY(prepare_engine(&s->system, &s->selection, &earlier));
   if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));

@@ -1,19 +1,19 @@
 /* A matrix as a storage format stores it: the arrays that the format declares, as numbers. Which entry of A an element holds is
  * found by storing a second matrix of the same structure, whose values are the numbers of its entries: 1, 2, 3 ... */
 #include "core/base/context.h"
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include <stdlib.h>
 
 _Static_assert((int)KCL_MOST_ARRAYS == KCL_STORAGE_PARTS, "every array of a format has a place");
 
-static const char *element_name(const kcl_matrix *m, const kcl_array *a) {
+static const char *element_name(const kcl_stored *m, const kcl_array *a) {
   static const char *const scalars[] = {
       [KCL_S] = "float", [KCL_D] = "double", [KCL_C] = "complex float", [KCL_Z] = "complex double"};
   switch (a->kind) {
   case KCL_UINT8: return "uint8";
   case KCL_UINT16: return "uint16";
   case KCL_INT32: return "int32";
-  case KCL_INT64: return kcl_matrix_on_device(m) && m->nnz < INT32_MAX ? "int32" : "int64";
+  case KCL_INT64: return kcl_stored_on_device(m) && m->nnz < INT32_MAX ? "int32" : "int64";
   case KCL_SINGLE: return kcl_type_complex(m->type) ? "complex float" : "float";
   default: return scalars[m->type];
   }
@@ -41,7 +41,7 @@ static void storage_element(const kcl_array *a, kcl_type type, int64_t k, double
     kcl_element(a->kind == KCL_SINGLE ? single : type, a->data, k, z);
 }
 
-static int copy_storage_array(const kcl_matrix *m, const kcl_array *a, kcl_storage_array *to) {
+static int copy_storage_array(const kcl_stored *m, const kcl_array *a, kcl_storage_array *to) {
   *to = (kcl_storage_array){.name = a->name,
                             .type = element_name(m, a),
                             .count = a->count,
@@ -82,7 +82,7 @@ static int number_entries(kcl *ctx, const kcl_csr *A, bool symmetric, kcl_csr **
 }
 
 /* Fills `entry` of an array of real or complex numbers whose counterpart is a, of numbered entries. */
-static int find_entries(const kcl_matrix *m, const kcl_array *a, kcl_storage_array *to) {
+static int find_entries(const kcl_stored *m, const kcl_array *a, kcl_storage_array *to) {
   if (is_integer_kind(a->kind) || a->prepared || a->count != to->count) return KCL_OK;
   int rc = kcl_alloc(m->ctx, a->count, sizeof(int64_t), a->name, (void **)&to->entry);
   for (int64_t k = 0; !rc && k < a->count; k++) {
@@ -96,24 +96,24 @@ static int find_entries(const kcl_matrix *m, const kcl_array *a, kcl_storage_arr
 /* Finds the entries that elements of s hold. A format that refuses the numbers leaves `entry` NULL. */
 static int trace_entries(kcl *ctx, const kcl_csr *A, const char *format, kcl_storage *s) {
   kcl_csr *numbered = NULL;
-  kcl_matrix *m = NULL;
+  kcl_stored *m = NULL;
   const kcl_format *f;
   int rc = kcl_format_find(ctx, format, kcl_wide_type(A->type), &f);
   for (int symmetric = 0; !rc && !m && symmetric < 2; symmetric++) {
     kcl_csr_free(&numbered);
     rc = number_entries(ctx, A, symmetric, &numbered);
-    if (!rc) kcl_matrix_build(ctx, f, numbered, &m); /* m NULL: refused */
+    if (!rc) kcl_stored_build(ctx, f, numbered, &m); /* m NULL: refused */
   }
   for (int i = 0; !rc && m && i < s->arrays && m->arrays == s->arrays; i++)
     rc = find_entries(m, &m->array[i], &s->array[i]);
-  kcl_matrix_free(&m);
+  kcl_stored_free(&m);
   kcl_csr_free(&numbered);
   return rc;
 }
 
 /* ---------------------------------------------------------------- the functions of the public header */
 
-static int copy_storage(const kcl_matrix *m, kcl_storage *s) {
+static int copy_storage(const kcl_stored *m, kcl_storage *s) {
   int rc = KCL_OK;
   for (int i = 0; i < m->params; i++)
     s->integer[s->integers++] =
@@ -125,15 +125,15 @@ static int copy_storage(const kcl_matrix *m, kcl_storage *s) {
 
 /* Stores A, which has the type of f, and copies the arrays. */
 static int read_storage(kcl *ctx, const kcl_csr *A, const kcl_format *f, kcl_storage **out) {
-  kcl_matrix *m = NULL;
+  kcl_stored *m = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof **out, "arrays of a format", (void **)out));
   (*out)->format = f->name;
-  KCL_TRY(kcl_matrix_build(ctx, f, A, &m));
+  KCL_TRY(kcl_stored_build(ctx, f, A, &m));
   KCL_TRY(copy_storage(m, *out));
   KCL_TRY(trace_entries(ctx, A, f->name, *out));
 done:
-  kcl_matrix_free(&m);
+  kcl_stored_free(&m);
   if (rc) kcl_storage_free(out);
   return rc;
 }

@@ -11,7 +11,7 @@
  * Bytes: blocks (b^2 s + 4) + 4 (block rows + 1), block_ptr 8 per entry on the cpu executor; 2 flops per stored
  * position.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 
@@ -60,14 +60,14 @@ static int64_t bcsr_merge(const kcl_csr *A, int b, int64_t I, int32_t *block_col
 }
 
 static void bcsr_fill(void *arg, int64_t first, int64_t end) {
-  const kcl_matrix *m = arg;
+  const kcl_stored *m = arg;
   const int64_t *ptr = m->array[BLOCK_PTR].data, b = m->param[B].value;
   for (int64_t I = first; I < end; I++)
     bcsr_merge(&m->source, (int)b, I, (int32_t *)m->array[BLOCK_COL].data + ptr[I],
                (scalar *)m->array[VAL].data + ptr[I] * b * b);
 }
 
-static int bcsr_build(kcl_matrix *m, const kcl_csr *A) {
+static int bcsr_build(kcl_stored *m, const kcl_csr *A) {
   kcl_stats s = {.rows = A->rows};
   int64_t *block_ptr; /* [block rows + 1] */
   int32_t *block_col; /* [blocks] */
@@ -75,14 +75,14 @@ static int bcsr_build(kcl_matrix *m, const kcl_csr *A) {
   kcl_count_blocks(A, &s);
   int rc, b = best(&s, A->type);
   int64_t block_rows = (A->rows + b - 1) / b;
-  rc = kcl_matrix_array(m, "block_ptr", KCL_INT64, block_rows + 1, (void **)&block_ptr);
-  if (!rc) rc = kcl_matrix_array(m, "block_col", KCL_INT32, s.bcsr_blocks[b], (void **)&block_col);
-  if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, s.bcsr_blocks[b] * b * b, (void **)&val);
+  rc = kcl_stored_array(m, "block_ptr", KCL_INT64, block_rows + 1, (void **)&block_ptr);
+  if (!rc) rc = kcl_stored_array(m, "block_col", KCL_INT32, s.bcsr_blocks[b], (void **)&block_col);
+  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, s.bcsr_blocks[b] * b * b, (void **)&val);
   if (rc) return rc;
   for (int64_t I = 0; I < block_rows; I++)
     block_ptr[I + 1] = block_ptr[I] + bcsr_merge(A, b, I, NULL, NULL);
-  kcl_matrix_param(m, "b", b);
-  kcl_matrix_param(m, "cols", A->cols);
+  kcl_stored_param(m, "b", b);
+  kcl_stored_param(m, "cols", A->cols);
   kcl_for(block_rows, KCL_FEW_ROWS / b, bcsr_fill, m);
   return KCL_OK;
 }
@@ -99,7 +99,7 @@ static inline void block_row(const int32_t *col, const scalar *val, int64_t bloc
     }
 }
 
-static void bcsr_rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
+static void bcsr_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo, int64_t hi) {
   const int64_t *ptr = m->array[BLOCK_PTR].data, b = m->param[B].value, cols = m->param[COLS].value;
   scalar *y = y_, sum[8];
   for (int64_t I = lo / b; I * b < hi; I++) {

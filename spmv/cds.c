@@ -9,7 +9,7 @@
  * (Kuresson 2012, 6.4).
  * Bytes: diagonals stride s + 4 diagonals; cds-image: cols s more, moved twice; 2 flops per stored position.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void cds_fill(void *arg, int64_t first, int64_t end) {
       f->val[(f->place[A->col[k] - i + A->rows - 1] - 1) * f->stride + i] = from[k];
 }
 
-static int cds_build(kcl_matrix *m, const kcl_csr *A) {
+static int cds_build(kcl_stored *m, const kcl_csr *A) {
   int32_t *place = NULL, *offset; /* offset[diagonals] */
   scalar *val;                    /* [diagonals, stride] */
   int64_t stride = kcl_padded(A->rows);
@@ -60,14 +60,14 @@ static int cds_build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(
       kcl_alloc(m->ctx, A->rows + A->cols, sizeof *place, "the map of diagonals", (void **)&place));
   int64_t diagonals = number_diagonals(A, place);
-  KCL_TRY(kcl_matrix_array(m, "offset", KCL_INT32, diagonals, (void **)&offset));
-  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, diagonals * stride, (void **)&val));
+  KCL_TRY(kcl_stored_array(m, "offset", KCL_INT32, diagonals, (void **)&offset));
+  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, diagonals * stride, (void **)&val));
   for (int64_t d = 0; d < A->rows + A->cols - 1; d++)
     if (place[d]) offset[place[d] - 1] = (int32_t)(d - A->rows + 1);
   kcl_for(A->rows, KCL_FEW_ROWS, cds_fill, &(cds_filling){A, place, stride, val});
-  kcl_matrix_param(m, "diagonals", diagonals);
-  kcl_matrix_param(m, "stride", stride);
-  kcl_matrix_param(m, "cols", A->cols);
+  kcl_stored_param(m, "diagonals", diagonals);
+  kcl_stored_param(m, "stride", stride);
+  kcl_stored_param(m, "cols", A->cols);
 done:
   free(place);
   return rc;
@@ -89,7 +89,7 @@ static void add_four(const scalar *v, int64_t stride, const element *x, const in
     y[i] = e_fma(v3[i], x3[i], e_fma(v2[i], x2[i], e_fma(v1[i], x1[i], e_fma(v[i], x0[i], y[i]))));
 }
 
-static void cds_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void cds_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *offset = m->array[OFFSET].data;
   const scalar *val = m->array[VAL].data;
   const element *x = x_;
@@ -109,7 +109,7 @@ static void cds_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, 
   }
 }
 
-static void cds_outline(kcl_matrix *m, const kcl_stats *s) {
+static void cds_outline(kcl_stored *m, const kcl_stats *s) {
   m->rows_match_elements = true;
   m->chain = m->mean = (double)s->diagonals;
   m->entry_ns = 22;

@@ -11,7 +11,7 @@
  * local memory, so that only the first and the last row of a range are added atomically (Bell & Garland 2009).
  * Bytes: nnz (8 + s), and y once more to set it to zero; 2 flops per entry.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/base/scalar.h"
 
 /* The arrays by number, in the order in which they are built. */
@@ -23,24 +23,24 @@ static kcl_size coo_size(const kcl_stats *s, kcl_type type) {
 }
 
 static void coo_fill(void *arg, int64_t first, int64_t end) {
-  const kcl_matrix *m = arg;
+  const kcl_stored *m = arg;
   const kcl_csr *A = &m->source;
   int32_t *row = m->array[ROW].data;
   for (int64_t i = first; i < end; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) row[k] = (int32_t)i;
 }
 
-static int coo_build(kcl_matrix *m, const kcl_csr *A) {
+static int coo_build(kcl_stored *m, const kcl_csr *A) {
   int32_t *row; /* [nnz] */
-  int rc = kcl_matrix_array(m, "row", KCL_INT32, A->nnz, (void **)&row);
+  int rc = kcl_stored_array(m, "row", KCL_INT32, A->nnz, (void **)&row);
   if (rc) return rc;
   kcl_for(A->rows, KCL_FEW_ROWS, coo_fill, m);
-  kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
-  kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
+  kcl_stored_borrow(m, "col", KCL_INT32, A->nnz, A->col);
+  kcl_stored_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
   return KCL_OK;
 }
 
-static void coo_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void coo_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *row = m->array[ROW].data, *col = m->array[COL].data;
   const scalar *val = m->array[VAL].data, *x = x_;
   scalar *y = y_;
@@ -54,7 +54,7 @@ static double coo_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 3.0 : 1.15;
 }
 
-static void coo_outline(kcl_matrix *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
+static void coo_outline(kcl_stored *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
 
 const kcl_format KCL_TYPED(kcl_format_coo) = {
     .name = "coo",

@@ -11,7 +11,7 @@
  * Bytes: nnz (4 + s) + 4 (cols + 1) and y once more on a device, nnz (8 + s) + 8 (rows / 64 + 1) on the cpu executor; the
  * prediction is the larger. 2 flops per entry.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/base/scalar.h"
 #include <stdlib.h>
 
@@ -29,14 +29,14 @@ static kcl_size csc_size(const kcl_stats *s, kcl_type type) {
   return (kcl_size){.total = val + (device > host ? device : host), .largest = val};
 }
 
-static int build_columns(kcl_matrix *m, const kcl_csr *A) {
+static int build_columns(kcl_stored *m, const kcl_csr *A) {
   int64_t *col_ptr; /* [cols + 1] */
   int32_t *row;     /* [nnz] */
   scalar *val;      /* [nnz] */
   const scalar *from = A->val;
-  int rc = kcl_matrix_array(m, "col_ptr", KCL_INT64, A->cols + 1, (void **)&col_ptr);
-  if (!rc) rc = kcl_matrix_array(m, "row", KCL_INT32, A->nnz, (void **)&row);
-  if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val);
+  int rc = kcl_stored_array(m, "col_ptr", KCL_INT64, A->cols + 1, (void **)&col_ptr);
+  if (!rc) rc = kcl_stored_array(m, "row", KCL_INT32, A->nnz, (void **)&row);
+  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val);
   if (rc) return rc;
   for (int64_t k = 0; k < A->nnz; k++) col_ptr[A->col[k] + 1]++;
   for (int64_t j = 0; j < A->cols; j++) col_ptr[j + 1] += col_ptr[j];
@@ -92,27 +92,27 @@ static void fill_strips(void *arg, int64_t first, int64_t end) {
   }
 }
 
-static int build_strips(kcl_matrix *m, const kcl_csr *A) {
+static int build_strips(kcl_stored *m, const kcl_csr *A) {
   int64_t *strip, *key = NULL; /* [strips + 1], [nnz] */
   int32_t *row, *col;          /* [nnz] */
   scalar *val;                 /* [nnz] */
   int rc;
   KCL_TRY(kcl_alloc(m->ctx, A->nnz, sizeof *key, "entries to sort", (void **)&key));
-  KCL_TRY(kcl_matrix_array(m, "strip", KCL_INT64, strips_of(A->rows) + 1, (void **)&strip));
-  KCL_TRY(kcl_matrix_array(m, "row", KCL_INT32, A->nnz, (void **)&row));
-  KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
-  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
+  KCL_TRY(kcl_stored_array(m, "strip", KCL_INT64, strips_of(A->rows) + 1, (void **)&strip));
+  KCL_TRY(kcl_stored_array(m, "row", KCL_INT32, A->nnz, (void **)&row));
+  KCL_TRY(kcl_stored_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
+  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
   kcl_for(strips_of(A->rows), 1, fill_strips, &(csc_filling){A, key, strip, row, col, val});
 done:
   free(key);
   return rc;
 }
 
-static int csc_build(kcl_matrix *m, const kcl_csr *A) {
-  return kcl_matrix_on_device(m) ? build_columns(m, A) : build_strips(m, A);
+static int csc_build(kcl_stored *m, const kcl_csr *A) {
+  return kcl_stored_on_device(m) ? build_columns(m, A) : build_strips(m, A);
 }
 
-static void csc_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void csc_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int64_t *strip = m->array[STRIP].data;
   const int32_t *row = m->array[ROW].data, *col = m->array[COL].data;
   const scalar *val = m->array[VAL].data, *x = x_;
@@ -129,7 +129,7 @@ static double csc_slowdown(const kcl_stats *s, const kcl_device *d) {
   return d->platform < 0 ? 1.2 : 30;
 }
 
-static void csc_outline(kcl_matrix *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
+static void csc_outline(kcl_stored *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
 
 const kcl_format KCL_TYPED(kcl_format_csc) = {
     .name = "csc",

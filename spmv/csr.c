@@ -22,7 +22,7 @@
  * Bytes: nnz (4 + s) + 4 (rows + 1), row_ptr 8 per entry on the cpu executor; csr-image: cols s more, moved twice; 2
  * flops per entry.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "spmv/narrow.h"
 #include "spmv/csr.h"
 
@@ -32,39 +32,39 @@ static kcl_size csr_size(const kcl_stats *s, kcl_type type) {
                     .largest = val};
 }
 
-static int build_scalar(kcl_matrix *m, const kcl_csr *A) {
-  kcl_matrix_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
-  kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
-  kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
+static int build_scalar(kcl_stored *m, const kcl_csr *A) {
+  kcl_stored_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
+  kcl_stored_borrow(m, "col", KCL_INT32, A->nnz, A->col);
+  kcl_stored_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
   m->rows_match_elements = m->row_per_item = true;
   return KCL_OK;
 }
 
 /* Lanes per row: a power of two, for two entries of the mean row each. */
-static void csr_choose_lanes(kcl_matrix *m) {
+static void csr_choose_lanes(kcl_stored *m) {
   double half = m->rows ? 0.5 * (double)m->nnz / (double)m->rows : 0;
   for (m->lanes = 2; m->lanes < 32 && m->lanes < half; m->lanes *= 2) {}
-  if (kcl_matrix_tune(m)->lanes) m->lanes = kcl_matrix_tune(m)->lanes;
+  if (kcl_stored_tune(m)->lanes) m->lanes = kcl_stored_tune(m)->lanes;
 }
 
-static int build_vector(kcl_matrix *m, const kcl_csr *A) {
+static int build_vector(kcl_stored *m, const kcl_csr *A) {
   csr_choose_lanes(m);
   return build_scalar(m, A);
 }
 
-static void outline_scalar(kcl_matrix *m, const kcl_stats *s) {
+static void outline_scalar(kcl_stored *m, const kcl_stats *s) {
   (void)s;
   m->rows_match_elements = true;
   m->entry_ns = 13;
 }
 
 /* A row is divided among its lanes. */
-static void outline_row(kcl_matrix *m, const kcl_stats *s, double entry_ns) {
+static void outline_row(kcl_stored *m, const kcl_stats *s, double entry_ns) {
   m->rows_match_elements = true, m->entry_ns = entry_ns;
   m->chain = ceil((double)s->row_max / m->lanes), m->mean = ceil(s->row_mean / m->lanes);
 }
 
-static void outline_vector(kcl_matrix *m, const kcl_stats *s) {
+static void outline_vector(kcl_stored *m, const kcl_stats *s) {
   csr_choose_lanes(m);
   outline_row(m, s, 16);
 }
@@ -112,25 +112,25 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
 
 /* ---------------------------------------------------------------- variants of 2010 and 2011 */
 
-static int build_group(kcl_matrix *m, const kcl_csr *A) {
+static int build_group(kcl_stored *m, const kcl_csr *A) {
   build_scalar(m, A);
   m->lanes = 64;
   m->rows_match_elements = false;
   return KCL_OK;
 }
-static void outline_group(kcl_matrix *m, const kcl_stats *s) {
+static void outline_group(kcl_stored *m, const kcl_stats *s) {
   m->lanes = 64;
   outline_row(m, s, 20);
   m->rows_match_elements = false;
 }
-static int build_lanes(kcl_matrix *m, const kcl_csr *A) {
+static int build_lanes(kcl_stored *m, const kcl_csr *A) {
   m->lanes = 8;
   return build_scalar(m, A);
 }
-static void outline_lanes(kcl_matrix *m, const kcl_stats *s) {
+static void outline_lanes(kcl_stored *m, const kcl_stats *s) {
   m->lanes = 8, outline_row(m, s, 29);
 }
-static void outline_unrolled(kcl_matrix *m, const kcl_stats *s) {
+static void outline_unrolled(kcl_stored *m, const kcl_stats *s) {
   outline_scalar(m, s), m->entry_ns = 19;
 }
 
@@ -194,7 +194,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
 
 /* ---------------------------------------------------------------- csr-global */
 
-static int build_global(kcl_matrix *m, const kcl_csr *A) {
+static int build_global(kcl_stored *m, const kcl_csr *A) {
   int rc = build_scalar(m, A);
   m->rows_match_elements = false;
   m->scatter_items = A->rows;
@@ -202,7 +202,7 @@ static int build_global(kcl_matrix *m, const kcl_csr *A) {
 }
 
 /* `volatile` keeps a compiler from holding row pointers and sums in registers. */
-static void rows_global(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void rows_global(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const volatile int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const int32_t *col = m->array[KCL_CSR_COL].data;
   const scalar *val = m->array[KCL_CSR_VAL].data;

@@ -2,15 +2,15 @@
 #ifndef KCL_SPMV_CSR_H
 #define KCL_SPMV_CSR_H
 
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/base/scalar.h"
 #include <string.h>
 
 /* The arrays by number. */
 enum { KCL_CSR_ROW_PTR, KCL_CSR_COL, KCL_CSR_VAL };
 
-/* Values of type d may be narrow: stored as float (kcl_matrix_narrow). Of other types that is a constant, false. */
-static inline bool csr_is_narrow(const kcl_matrix *m) {
+/* Values of type d may be narrow: stored as float (kcl_stored_narrow). Of other types that is a constant, false. */
+static inline bool csr_is_narrow(const kcl_stored *m) {
 #if defined KCL_T_d || defined KCL_T_m
   return m->array[KCL_CSR_VAL].kind == KCL_SINGLE;
 #else
@@ -39,7 +39,7 @@ static inline element csr_four(const void *val, const int32_t *col, int64_t k, c
                      e_scale(csr_value(val, k + 2, narrow), x[col[k + 2]])));
 }
 
-static inline void csr_range(const kcl_matrix *m, const bool narrow, const element *x, element *y,
+static inline void csr_range(const kcl_stored *m, const bool narrow, const element *x, element *y,
                              int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const int32_t *col = m->array[KCL_CSR_COL].data;
@@ -57,7 +57,7 @@ static inline void csr_range(const kcl_matrix *m, const bool narrow, const eleme
   }
 }
 
-static inline void csr_even_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo,
+static inline void csr_even_rows(const kcl_stored *m, const void *x, void *y, int64_t lo,
                                  int64_t hi) {
   if (csr_is_narrow(m))
     csr_range(m, true, x, y, lo, hi);
@@ -67,7 +67,7 @@ static inline void csr_even_rows(const kcl_matrix *m, const void *x, void *y, in
 
 #include "spmv/csr_uneven.h"
 
-static inline void csr_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
+static inline void csr_rows(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi) {
   if (m->uneven)
     csr_uneven_rows(m, x, y, lo, hi);
   else
@@ -75,7 +75,7 @@ static inline void csr_rows(const kcl_matrix *m, const void *x, void *y, int64_t
 }
 
 /* For k right-hand sides, a constant at each call: entries are loaded once, and each has the bits of csr_rows. */
-static inline void csr_sweep(const kcl_matrix *m, const int k, const void *const *x_,
+static inline void csr_sweep(const kcl_stored *m, const int k, const void *const *x_,
                              void *const *y_, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const int32_t *col = m->array[KCL_CSR_COL].data;
@@ -99,7 +99,7 @@ static inline void csr_sweep(const kcl_matrix *m, const int k, const void *const
   }
 }
 
-static inline void csr_columns(const kcl_matrix *m, int k, const void *const *x, void *const *y,
+static inline void csr_columns(const kcl_stored *m, int k, const void *const *x, void *const *y,
                                int64_t lo, int64_t hi) {
   for (int c = 0; c < k && m->uneven; c++) csr_uneven_rows(m, x[c], y[c], lo, hi);
   if (m->uneven) return;

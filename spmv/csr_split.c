@@ -109,29 +109,29 @@ static void csr_split_cut(const kcl_csr *A, cuts *c) {
   }
 }
 
-static int csr_split_build(kcl_matrix *m, const kcl_csr *A) {
-  const bool plan = kcl_matrix_gpu_layout(m);
+static int csr_split_build(kcl_stored *m, const kcl_csr *A) {
+  const bool plan = kcl_stored_gpu_layout(m);
   cuts c = {0};
   int rc;
-  if (!plan) kcl_matrix_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
-  kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
-  kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
+  if (!plan) kcl_stored_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
+  kcl_stored_borrow(m, "col", KCL_INT32, A->nnz, A->col);
+  kcl_stored_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
   if (!plan) return KCL_OK; /* one work-item per row, as csr-scalar */
   csr_split_cut(A, &c);
   int64_t words = CSR_SPLIT_WORDS * c.tiles + 2 * c.segments + 3 * c.long_rows + (A->rows + 1) / 2;
-  if ((rc = kcl_matrix_array(m, "plan", KCL_INT64, words, (void **)&c.tile))) return rc;
+  if ((rc = kcl_stored_array(m, "plan", KCL_INT64, words, (void **)&c.tile))) return rc;
   c.segment = c.tile + CSR_SPLIT_WORDS * c.tiles, c.long_row = c.segment + 2 * c.segments;
   c.last = c.long_row + 3 * c.long_rows;
   csr_split_cut(A, &c);
-  kcl_matrix_param(m, "tiles", c.tiles);
-  kcl_matrix_param(m, "segments", c.segments);
-  kcl_matrix_param(m, "last_at", c.last - c.tile);
+  kcl_stored_param(m, "tiles", c.tiles);
+  kcl_stored_param(m, "segments", c.segments);
+  kcl_stored_param(m, "last_at", c.last - c.tile);
   if (c.segments) {
     m->variant = 1;
     m->message_slots = c.segments;
-    kcl_matrix_param(m, "long_rows", c.long_rows);
-    kcl_matrix_param(m, "segment_at", c.segment - c.tile);
-    kcl_matrix_param(m, "long_row_at", c.long_row - c.tile);
+    kcl_stored_param(m, "long_rows", c.long_rows);
+    kcl_stored_param(m, "segment_at", c.segment - c.tile);
+    kcl_stored_param(m, "long_row_at", c.long_row - c.tile);
   }
   m->local_scalars = TILE;
   m->tasks = c.segments + c.tiles;
@@ -148,7 +148,7 @@ static double csr_split_slowdown(const kcl_stats *s, const kcl_device *d) {
 
 /* Two passes over a tile and a scan take as long as a chain of 40 entries, and a row longer than a tile waits for the
  * sums of others. */
-static void csr_split_outline(kcl_matrix *m, const kcl_stats *s) {
+static void csr_split_outline(kcl_stored *m, const kcl_stats *s) {
   m->chain = m->mean = s->row_max > CSR_SPLIT_LEAST ? 70 : 40;
 }
 

@@ -15,7 +15,7 @@
  * slower than CSR for bands that exceed the cache (half of all values are then random accesses), for rows so short that
  * the second row pointer counts, and on CPUs, which are latency-bound by chains of three loads.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 #include <stdlib.h>
@@ -74,12 +74,12 @@ static void csr_sym_fill(const kcl_csr *A, const half *h, int32_t *next, int shi
 }
 
 /* Lanes per row: a power of two, for four entries of the mean row each. */
-static void csr_sym_choose_lanes(kcl_matrix *m) {
+static void csr_sym_choose_lanes(kcl_stored *m) {
   double part = m->rows ? 0.25 * (double)m->nnz / (double)m->rows : 0;
   for (m->lanes = 1; m->lanes < 32 && m->lanes < part; m->lanes *= 2) {}
 }
 
-static int csr_sym_build(kcl_matrix *m, const kcl_csr *A) {
+static int csr_sym_build(kcl_stored *m, const kcl_csr *A) {
   kcl_mirror mirror;
   half h;
   int32_t *next = NULL; /* [rows] */
@@ -93,25 +93,25 @@ static int csr_sym_build(kcl_matrix *m, const kcl_csr *A) {
                  .row_max = row_max,
                  .symmetric = mirror.symmetric,
                  .hermitian = mirror.hermitian};
-  if (csr_sym_refuses(&s, m->type)) KCL_TRY(kcl_matrix_refused(m, csr_sym_refuses(&s, m->type)));
-  KCL_TRY(kcl_matrix_array(m, "first", KCL_INT32, A->rows + 1, (void **)&h.first));
-  KCL_TRY(kcl_matrix_array(m, "up_first", KCL_INT32, A->rows + 1, (void **)&h.up_first));
+  if (csr_sym_refuses(&s, m->type)) KCL_TRY(kcl_stored_refused(m, csr_sym_refuses(&s, m->type)));
+  KCL_TRY(kcl_stored_array(m, "first", KCL_INT32, A->rows + 1, (void **)&h.first));
+  KCL_TRY(kcl_stored_array(m, "up_first", KCL_INT32, A->rows + 1, (void **)&h.up_first));
   lower = csr_sym_count(A, h.first, h.up_first);
-  KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, lower, (void **)&h.col));
-  KCL_TRY(kcl_matrix_array(m, "up", KCL_INT32, A->nnz - lower, (void **)&h.up));
-  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, lower, (void **)&h.val));
+  KCL_TRY(kcl_stored_array(m, "col", KCL_INT32, lower, (void **)&h.col));
+  KCL_TRY(kcl_stored_array(m, "up", KCL_INT32, A->nnz - lower, (void **)&h.up));
+  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, lower, (void **)&h.val));
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *next, "a copy of up_first", (void **)&next));
   for (int64_t i = 0; i < A->rows; i++) next[i] = h.up_first[i];
   csr_sym_fill(A, &h, next, bits(row_max));
-  kcl_matrix_param(m, "shift", bits(row_max));
-  kcl_matrix_param(m, "hermitian", !mirror.symmetric);
+  kcl_stored_param(m, "shift", bits(row_max));
+  kcl_stored_param(m, "hermitian", !mirror.symmetric);
   csr_sym_choose_lanes(m);
 done:
   free(next);
   return rc;
 }
 
-static void csr_sym_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void csr_sym_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *first = m->array[FIRST].data, *up_first = m->array[UP_FIRST].data,
                 *col = m->array[COL].data;
   const uint32_t *up = m->array[UP].data;
@@ -140,7 +140,7 @@ static double csr_sym_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (gpu ? 1.8 : 2) + (band > (gpu ? 2e7 : 1e6) ? 2 : 0);
 }
 
-static void csr_sym_outline(kcl_matrix *m, const kcl_stats *s) {
+static void csr_sym_outline(kcl_stored *m, const kcl_stats *s) {
   csr_sym_choose_lanes(m);
   m->chain = (double)s->row_max / m->lanes, m->mean = s->row_mean / m->lanes;
 }

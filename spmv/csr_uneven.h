@@ -46,7 +46,7 @@ static inline kcl_csr_elements csr_last(const void *val, const int32_t *col, int
 }
 
 /* inner: the matrix has at least three entries after row hi - 1. */
-static inline void csr_uneven_range(const kcl_matrix *m, const bool narrow, const bool inner,
+static inline void csr_uneven_range(const kcl_stored *m, const bool narrow, const bool inner,
                                     const element *x, element *y, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const int32_t *col = m->array[KCL_CSR_COL].data;
@@ -63,7 +63,7 @@ static inline void csr_uneven_range(const kcl_matrix *m, const bool narrow, cons
   }
 }
 
-static inline void csr_uneven_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo,
+static inline void csr_uneven_rows(const kcl_stored *m, const void *x, void *y, int64_t lo,
                                    int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   int64_t inner = hi;
@@ -77,7 +77,7 @@ static inline void csr_uneven_rows(const kcl_matrix *m, const void *x, void *y, 
   }
 }
 #else
-static inline void csr_uneven_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo,
+static inline void csr_uneven_rows(const kcl_stored *m, const void *x, void *y, int64_t lo,
                                    int64_t hi) {
   csr_even_rows(m, x, y, lo, hi);
 }

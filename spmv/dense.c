@@ -8,7 +8,7 @@
  * memory. Refused beyond ten times the bytes of CSR.
  * Bytes: stride columns s; 2 flops per position.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/base/scalar.h"
 
 /* The arrays and the integers by number, in the order in which they are built. */
@@ -23,7 +23,7 @@ static kcl_size dense_size(const kcl_stats *s, kcl_type type) {
 }
 
 static void dense_fill(void *arg, int64_t first, int64_t end) {
-  const kcl_matrix *m = arg;
+  const kcl_stored *m = arg;
   const kcl_csr *A = &m->source;
   const scalar *from = A->val;
   scalar *val = m->array[VAL].data;
@@ -32,18 +32,18 @@ static void dense_fill(void *arg, int64_t first, int64_t end) {
       val[A->col[k] * m->param[STRIDE].value + i] = from[k];
 }
 
-static int dense_build(kcl_matrix *m, const kcl_csr *A) {
+static int dense_build(kcl_stored *m, const kcl_csr *A) {
   scalar *val; /* [cols, stride] */
   int64_t stride = stride_of(A->rows);
-  int rc = kcl_matrix_array(m, "val", KCL_SCALAR, A->cols * stride, (void **)&val);
+  int rc = kcl_stored_array(m, "val", KCL_SCALAR, A->cols * stride, (void **)&val);
   if (rc) return rc;
-  kcl_matrix_param(m, "cols", A->cols);
-  kcl_matrix_param(m, "stride", stride);
+  kcl_stored_param(m, "cols", A->cols);
+  kcl_stored_param(m, "stride", stride);
   kcl_for(A->rows, KCL_FEW_ROWS, dense_fill, m);
   return KCL_OK;
 }
 
-static void dense_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void dense_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const scalar *x = x_;
   scalar *y = y_;
   int64_t cols = m->param[COLS].value, stride = m->param[STRIDE].value;
@@ -60,7 +60,7 @@ static double dense_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 1.5 : 1.1;
 }
 
-static void dense_outline(kcl_matrix *m, const kcl_stats *s) {
+static void dense_outline(kcl_stored *m, const kcl_stats *s) {
   m->chain = m->mean = (double)s->cols;
 }
 

@@ -14,7 +14,7 @@
  * Bytes: stride width (4 + s), ell-rows: rows width (4 + s); ellr: 4 rows more; ell-image: cols s more, moved twice; 2
  * flops per entry, padding included.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 
@@ -29,7 +29,7 @@ static kcl_size ell_size(const kcl_stats *s, kcl_type type) {
 }
 
 /* Stores row i and its padding: entry k at [at + k * step]. */
-static void ell_fill_row(const kcl_matrix *m, int64_t i, int64_t at, int64_t step) {
+static void ell_fill_row(const kcl_stored *m, int64_t i, int64_t at, int64_t step) {
   const kcl_csr *A = &m->source;
   const int64_t width = m->param[WIDTH].value, start = A->row_ptr[i];
   int32_t *col = m->array[COL].data;
@@ -42,7 +42,7 @@ static void ell_fill_row(const kcl_matrix *m, int64_t i, int64_t at, int64_t ste
 }
 
 static void ell_fill(void *arg, int64_t first, int64_t end) {
-  const kcl_matrix *m = arg;
+  const kcl_stored *m = arg;
   for (int64_t i = first; i < end; i++) ell_fill_row(m, i, i, m->param[STRIDE].value);
 }
 
@@ -53,21 +53,21 @@ static int64_t ell_width(const kcl_csr *A) {
   return width;
 }
 
-static int ell_build(kcl_matrix *m, const kcl_csr *A) {
+static int ell_build(kcl_stored *m, const kcl_csr *A) {
   int64_t width = ell_width(A), stride = kcl_padded(A->rows);
   int32_t *col; /* [width, stride] */
   scalar *val;  /* [width, stride] */
   m->rows_match_elements = true;
-  int rc = kcl_matrix_array(m, "col", KCL_INT32, width * stride, (void **)&col);
-  if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, width * stride, (void **)&val);
+  int rc = kcl_stored_array(m, "col", KCL_INT32, width * stride, (void **)&col);
+  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, width * stride, (void **)&val);
   if (rc) return rc;
-  kcl_matrix_param(m, "width", width);
-  kcl_matrix_param(m, "stride", stride);
+  kcl_stored_param(m, "width", width);
+  kcl_stored_param(m, "stride", stride);
   kcl_for(A->rows, KCL_FEW_ROWS, ell_fill, m);
   return KCL_OK;
 }
 
-static void ell_columns(const kcl_matrix *m, const element *x, element *y, int64_t lo, int64_t hi,
+static void ell_columns(const kcl_stored *m, const element *x, element *y, int64_t lo, int64_t hi,
                         int64_t width) {
   int64_t stride = m->param[STRIDE].value;
   for (int64_t i = lo; i < hi; i++) y[i] = e_zero();
@@ -79,7 +79,7 @@ static void ell_columns(const kcl_matrix *m, const element *x, element *y, int64
   }
 }
 
-static void ell_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
+static void ell_rows(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi) {
   ell_columns(m, x, y, lo, hi, m->param[WIDTH].value);
 }
 
@@ -88,7 +88,7 @@ static double ell_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 1.02 : 1.1;
 }
 
-static void ell_outline(kcl_matrix *m, const kcl_stats *s) {
+static void ell_outline(kcl_stored *m, const kcl_stats *s) {
   (void)s;
   m->rows_match_elements = true;
   m->mean = m->chain;
@@ -117,15 +117,15 @@ static kcl_size size_ellr(const kcl_stats *s, kcl_type type) {
   return z;
 }
 
-static int build_ellr(kcl_matrix *m, const kcl_csr *A) {
+static int build_ellr(kcl_stored *m, const kcl_csr *A) {
   int32_t *length; /* [rows] */
   int rc = ell_build(m, A);
-  if (!rc) rc = kcl_matrix_array(m, "length", KCL_INT32, A->rows, (void **)&length);
+  if (!rc) rc = kcl_stored_array(m, "length", KCL_INT32, A->rows, (void **)&length);
   for (int64_t i = 0; !rc && i < A->rows; i++) length[i] = (int32_t)kcl_row_length(A, i);
   return rc;
 }
 
-static void rows_ellr(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
+static void rows_ellr(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi) {
   const int32_t *length = m->array[LENGTH].data;
   int32_t most = 0;
   for (int64_t i = lo; i < hi; i++) most = length[i] > most ? length[i] : most;
@@ -140,7 +140,7 @@ static double slowdown_ellr(const kcl_stats *s, const kcl_device *d) {
   return (gpu ? 1.03 : 1.12) * (gpu || used < 1 ? used : 1);
 }
 
-static void outline_ellr(kcl_matrix *m, const kcl_stats *s) { ell_outline(m, s), m->entry_ns = 57; }
+static void outline_ellr(kcl_stored *m, const kcl_stats *s) { ell_outline(m, s), m->entry_ns = 57; }
 
 const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .summary = "ELL with row lengths, padding not read",
@@ -164,24 +164,24 @@ static kcl_size size_by_rows(const kcl_stats *s, kcl_type type) {
 }
 
 static void fill_by_rows(void *arg, int64_t first, int64_t end) {
-  const kcl_matrix *m = arg;
+  const kcl_stored *m = arg;
   for (int64_t i = first; i < end; i++) ell_fill_row(m, i, i * m->param[WIDTH].value, 1);
 }
 
-static int build_by_rows(kcl_matrix *m, const kcl_csr *A) {
+static int build_by_rows(kcl_stored *m, const kcl_csr *A) {
   int64_t width = ell_width(A);
   int32_t *col; /* [rows, width] */
   scalar *val;  /* [rows, width] */
-  int rc = kcl_matrix_array(m, "col", KCL_INT32, A->rows * width, (void **)&col);
-  if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, A->rows * width, (void **)&val);
+  int rc = kcl_stored_array(m, "col", KCL_INT32, A->rows * width, (void **)&col);
+  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, A->rows * width, (void **)&val);
   if (rc) return rc;
   m->rows_match_elements = m->row_per_item = true;
-  kcl_matrix_param(m, "width", width);
+  kcl_stored_param(m, "width", width);
   kcl_for(A->rows, KCL_FEW_ROWS, fill_by_rows, m);
   return KCL_OK;
 }
 
-static void rows_by_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void rows_by_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int64_t width = m->param[WIDTH].value;
   const int32_t *col = m->array[COL].data;
   const scalar *val = m->array[VAL].data;

@@ -10,7 +10,7 @@
  * Bytes: stride width (4 + s) + overflow (8 + s) + 4 (rows / 32 + 1), 8 (rows / 32 + 1) on the cpu executor; 2 flops per
  * entry, padding included.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 
@@ -35,7 +35,7 @@ typedef struct hyb { /* its arrays, in this order */
   int64_t width, stride;
 } hyb;
 
-static hyb of(const kcl_matrix *m) {
+static hyb of(const kcl_stored *m) {
   return (hyb){.col = m->array[COL].data,
                .val = m->array[VAL].data,
                .rest = m->array[REST].data,
@@ -46,16 +46,16 @@ static hyb of(const kcl_matrix *m) {
                .stride = m->param[STRIDE].value};
 }
 
-static int hyb_allocate(kcl_matrix *m, int64_t slices, int64_t width, int64_t beyond) {
+static int hyb_allocate(kcl_stored *m, int64_t slices, int64_t width, int64_t beyond) {
   void *p;
-  int rc = kcl_matrix_array(m, "col", KCL_INT32, width * slices * 32, &p);
-  if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, width * slices * 32, &p);
-  if (!rc) rc = kcl_matrix_array(m, "rest", KCL_INT64, slices + 1, &p);
-  if (!rc) rc = kcl_matrix_array(m, "rest_row", KCL_INT32, beyond, &p);
-  if (!rc) rc = kcl_matrix_array(m, "rest_col", KCL_INT32, beyond, &p);
-  if (!rc) rc = kcl_matrix_array(m, "rest_val", KCL_SCALAR, beyond, &p);
-  kcl_matrix_param(m, "width", width);
-  kcl_matrix_param(m, "stride", slices * 32);
+  int rc = kcl_stored_array(m, "col", KCL_INT32, width * slices * 32, &p);
+  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, width * slices * 32, &p);
+  if (!rc) rc = kcl_stored_array(m, "rest", KCL_INT64, slices + 1, &p);
+  if (!rc) rc = kcl_stored_array(m, "rest_row", KCL_INT32, beyond, &p);
+  if (!rc) rc = kcl_stored_array(m, "rest_col", KCL_INT32, beyond, &p);
+  if (!rc) rc = kcl_stored_array(m, "rest_val", KCL_SCALAR, beyond, &p);
+  kcl_stored_param(m, "width", width);
+  kcl_stored_param(m, "stride", slices * 32);
   return rc;
 }
 
@@ -75,7 +75,7 @@ static int64_t hyb_fill_row(const hyb *h, const kcl_csr *A, int64_t i, int64_t a
 }
 
 static void hyb_fill_slices(void *arg, int64_t first, int64_t end) {
-  const kcl_matrix *m = arg;
+  const kcl_stored *m = arg;
   const hyb h = of(m);
   for (int64_t t = first; t < end; t++)
     for (int64_t i = t * 32, at = h.rest[t]; i < t * 32 + 32 && i < m->rows; i++)
@@ -84,7 +84,7 @@ static void hyb_fill_slices(void *arg, int64_t first, int64_t end) {
 
 /* Counts the overflow of each slice. */
 static void count_rest(void *arg, int64_t first, int64_t end) {
-  const kcl_matrix *m = arg;
+  const kcl_stored *m = arg;
   const hyb h = of(m);
   for (int64_t t = first; t < end; t++)
     for (int64_t i = t * 32; i < t * 32 + 32 && i < m->rows; i++) {
@@ -93,7 +93,7 @@ static void count_rest(void *arg, int64_t first, int64_t end) {
     }
 }
 
-static int hyb_build(kcl_matrix *m, const kcl_csr *A) {
+static int hyb_build(kcl_stored *m, const kcl_csr *A) {
   kcl_stats s = {0};
   kcl_count_slices(A, &s);
   int rc = kcl_count_overflow(m->ctx, A, &s);
@@ -106,7 +106,7 @@ static int hyb_build(kcl_matrix *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-static void hyb_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void hyb_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   hyb h = of(m);
   const scalar *x = x_;
   scalar *y = y_;

@@ -11,7 +11,7 @@
  * entry.
  * Bytes: nnz (4 + s) + 4 (longest row + 1) + 4 rows, start 8 per entry on the cpu executor; 2 flops per entry.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void jds_fill(void *arg, int64_t first, int64_t end) {
       f->col[f->start[k] + p] = A->col[at], f->val[f->start[k] + p] = from[at];
 }
 
-static int jds_build(kcl_matrix *m, const kcl_csr *A) {
+static int jds_build(kcl_stored *m, const kcl_csr *A) {
   int64_t *row = NULL, *start; /* [rows], [width + 1] */
   int32_t *col, *order;        /* [nnz], [rows] */
   scalar *val;                 /* [nnz] */
@@ -50,27 +50,27 @@ static int jds_build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
   kcl_longest_first(A, 0, A->rows, row);
   int64_t width = A->rows ? kcl_row_length(A, row[0]) : 0, count = A->rows;
-  KCL_TRY(kcl_matrix_array(m, "start", KCL_INT64, width + 1, (void **)&start));
+  KCL_TRY(kcl_stored_array(m, "start", KCL_INT64, width + 1, (void **)&start));
   for (int64_t k = 0; k < width; k++) {
     while (kcl_row_length(A, row[count - 1]) <= k) count--;
     start[k + 1] = start[k] + count;
   }
-  KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
-  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
-  KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, A->rows, (void **)&order));
+  KCL_TRY(kcl_stored_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
+  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
+  KCL_TRY(kcl_stored_array(m, "order", KCL_INT32, A->rows, (void **)&order));
   kcl_for(A->rows, KCL_FEW_ROWS, jds_fill, &(jds_filling){A, row, start, col, val});
   for (int64_t p = 0; p < A->rows; p++)
-    if (kcl_matrix_gpu_layout(m))
+    if (kcl_stored_gpu_layout(m))
       order[p] = (int32_t)row[p];
     else
       order[row[p]] = (int32_t)p;
-  kcl_matrix_param(m, "width", width);
+  kcl_stored_param(m, "width", width);
 done:
   free(row);
   return rc;
 }
 
-static void jds_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void jds_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int64_t *start = m->array[START].data, width = m->param[WIDTH].value;
   const int32_t *col = m->array[COL].data, *order = m->array[ORDER].data;
   const scalar *val = m->array[VAL].data, *x = x_;

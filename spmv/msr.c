@@ -8,7 +8,7 @@
  * Bytes: diagonal s + (nnz - diagonal) (4 + s) + 4 (rows + 1), row_ptr 8 per entry on the cpu executor; 2 flops per
  * entry.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 
@@ -26,7 +26,7 @@ static kcl_size msr_size(const kcl_stats *s, kcl_type type) {
 }
 
 static void msr_fill(void *arg, int64_t first, int64_t end) {
-  const kcl_matrix *m = arg;
+  const kcl_stored *m = arg;
   const kcl_csr *A = &m->source;
   const scalar *from = A->val;
   const int64_t *row_ptr = m->array[ROW_PTR].data;
@@ -37,30 +37,30 @@ static void msr_fill(void *arg, int64_t first, int64_t end) {
       if (A->col[k] != i) col[at] = A->col[k], val[at++] = from[k];
 }
 
-static int msr_build(kcl_matrix *m, const kcl_csr *A) {
+static int msr_build(kcl_stored *m, const kcl_csr *A) {
   scalar *diagonal, *val; /* [min(rows, cols)], [row_ptr[rows]] */
   int64_t *row_ptr;       /* [rows + 1] */
   int32_t *col;           /* [row_ptr[rows]] */
   const scalar *from = A->val;
   int64_t n = diagonal_of(A->rows, A->cols);
-  int rc = kcl_matrix_array(m, "diagonal", KCL_SCALAR, n, (void **)&diagonal);
-  if (!rc) rc = kcl_matrix_array(m, "row_ptr", KCL_INT64, A->rows + 1, (void **)&row_ptr);
+  int rc = kcl_stored_array(m, "diagonal", KCL_SCALAR, n, (void **)&diagonal);
+  if (!rc) rc = kcl_stored_array(m, "row_ptr", KCL_INT64, A->rows + 1, (void **)&row_ptr);
   if (rc) return rc;
   for (int64_t i = 0; i < A->rows; i++) {
     row_ptr[i + 1] = row_ptr[i] + kcl_row_length(A, i);
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] == i) diagonal[i] = from[k], row_ptr[i + 1]--;
   }
-  rc = kcl_matrix_array(m, "col", KCL_INT32, row_ptr[A->rows], (void **)&col);
-  if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, row_ptr[A->rows], (void **)&val);
+  rc = kcl_stored_array(m, "col", KCL_INT32, row_ptr[A->rows], (void **)&col);
+  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, row_ptr[A->rows], (void **)&val);
   if (rc) return rc;
   kcl_for(A->rows, KCL_FEW_ROWS, msr_fill, m);
-  kcl_matrix_param(m, "diagonals", n);
+  kcl_stored_param(m, "diagonals", n);
   m->row_per_item = true;
   return KCL_OK;
 }
 
-static void msr_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void msr_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const scalar *diagonal = m->array[DIAGONAL].data, *val = m->array[VAL].data, *x = x_;
   const int64_t *row_ptr = m->array[ROW_PTR].data;
   const int32_t *col = m->array[COL].data;

@@ -4,7 +4,7 @@
 #define KCL_NARROW_H
 
 #include "core/base/scalar.h"
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 
 #ifdef KCL_T_d
 #define KCL_FORMAT(name) extern const kcl_format kcl_format_##name##_m;

@@ -10,7 +10,7 @@
  * Koziris 2008, Willcock & Lumsdaine 2006.
  * Bytes: entries, padded to words, (1 up to 255 pairs, 2 up to 65535) + 4 (slices + 1) + pairs (4 + s).
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
@@ -64,7 +64,7 @@ static void fill_codes(void *arg, int64_t first, int64_t end) {
   }
 }
 
-static int pair_build(kcl_matrix *m, const kcl_csr *A) {
+static int pair_build(kcl_stored *m, const kcl_csr *A) {
   kcl_repeats rows = {0}, r = {0};
   int32_t *slice, *offset; /* [slices + 1], [pairs + 1] */
   uint32_t *code;          /* [words] */
@@ -74,19 +74,19 @@ static int pair_build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->distinct, false, &rows));
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, &r));
   kcl_stats s = {.distinct_pairs = r.count};
-  if (pair_refuses(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, pair_refuses(&s, A->type)));
+  if (pair_refuses(&s, A->type)) KCL_TRY(kcl_stored_refused(m, pair_refuses(&s, A->type)));
   m->rows_match_elements = true, m->variant = codes_per_word(r.count);
-  KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
+  KCL_TRY(kcl_stored_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
   kcl_slices(A, m->variant, slice);
   KCL_TRY(
-      kcl_matrix_array(m, "code", KCL_INT32, (int64_t)slice[slices] * PAIR_SLICE, (void **)&code));
-  KCL_TRY(kcl_matrix_array(m, "offset", KCL_INT32, r.count + 1, (void **)&offset));
-  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, r.count + 1, (void **)&val));
+      kcl_stored_array(m, "code", KCL_INT32, (int64_t)slice[slices] * PAIR_SLICE, (void **)&code));
+  KCL_TRY(kcl_stored_array(m, "offset", KCL_INT32, r.count + 1, (void **)&offset));
+  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, r.count + 1, (void **)&val));
   pair_fill_table(&r, A, offset, val);
   kcl_for(A->rows, KCL_FEW_ROWS, fill_codes, &(pair_filling){&r, A, slice, code});
-  kcl_matrix_param(m, "pairs", r.count);
-  kcl_matrix_param(m, "cols", A->cols);
-  kcl_matrix_local_table(m, (double)(r.count + 1) * (4 + sizeof(scalar)));
+  kcl_stored_param(m, "pairs", r.count);
+  kcl_stored_param(m, "cols", A->cols);
+  kcl_stored_local_table(m, (double)(r.count + 1) * (4 + sizeof(scalar)));
   snprintf(m->note, sizeof m->note, "%lld pairs", (long long)r.count);
 done:
   kcl_repeats_free(&rows), kcl_repeats_free(&r);
@@ -120,7 +120,7 @@ static inline void gathered(const uint32_t *word, int shift, uint32_t mask, cons
   }
 }
 
-static inline void pair_one_slice(const kcl_matrix *m, const element *x, int64_t i, const int per,
+static inline void pair_one_slice(const kcl_stored *m, const element *x, int64_t i, const int per,
                                   element *sum) {
   const int32_t *slice = m->array[SLICE].data, *offset = m->array[OFFSET].data;
   const uint32_t *code = m->array[CODE].data, mask = per == 4 ? 255 : 65535;
@@ -138,7 +138,7 @@ static inline void pair_one_slice(const kcl_matrix *m, const element *x, int64_t
   }
 }
 
-static void pair_rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
+static void pair_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo, int64_t hi) {
   element *y = y_, sum[PAIR_SLICE];
   for (int64_t i = lo; i < hi; i += PAIR_SLICE) {
     if (m->variant == 4)
@@ -156,7 +156,7 @@ static double pair_slowdown(const kcl_stats *s, const kcl_device *d) {
   return bytes / (codes_per_word(s->distinct_pairs) == 4 ? 1 : 2);
 }
 
-static void pair_outline(kcl_matrix *m, const kcl_stats *s) {
+static void pair_outline(kcl_stored *m, const kcl_stats *s) {
   (void)s;
   m->rows_match_elements = true;
   m->entry_ns = 50;

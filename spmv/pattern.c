@@ -10,7 +10,7 @@
  * Lumsdaine 2006 and the value indices of Kourtis, Goumas & Koziris 2008.
  * Bytes: rows (1 up to 256 patterns, 2 up to 65536) + entries of the patterns (4 + s) + 4 (patterns + 1).
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
@@ -54,7 +54,7 @@ static void copy_codes(void *arg, int64_t first, int64_t end) {
       ((uint16_t *)c->to)[i] = c->from[i];
 }
 
-static int pattern_build(kcl_matrix *m, const kcl_csr *A) {
+static int pattern_build(kcl_stored *m, const kcl_csr *A) {
   kcl_repeats r = {0};
   kcl_stats s = {.row_patterns = KCL_MOST_REPEATS + 1};
   void *code;
@@ -63,19 +63,19 @@ static int pattern_build(kcl_matrix *m, const kcl_csr *A) {
   int64_t entries;
   int rc;
   KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->distinct, true, &r));
-  if (!kcl_repeats_fit(&r)) KCL_TRY(kcl_matrix_refused(m, pattern_refuses(&s, A->type)));
+  if (!kcl_repeats_fit(&r)) KCL_TRY(kcl_stored_refused(m, pattern_refuses(&s, A->type)));
   m->rows_match_elements = true;
   bool bytes = r.count <= 256;
   entries = kcl_repeats_entries(&r);
-  KCL_TRY(kcl_matrix_array(m, "code", bytes ? KCL_UINT8 : KCL_UINT16, A->rows, &code));
-  KCL_TRY(kcl_matrix_array(m, "start", KCL_INT32, r.count + 1, (void **)&start));
-  KCL_TRY(kcl_matrix_array(m, "offset", KCL_INT32, entries, (void **)&offset));
-  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
+  KCL_TRY(kcl_stored_array(m, "code", bytes ? KCL_UINT8 : KCL_UINT16, A->rows, &code));
+  KCL_TRY(kcl_stored_array(m, "start", KCL_INT32, r.count + 1, (void **)&start));
+  KCL_TRY(kcl_stored_array(m, "offset", KCL_INT32, entries, (void **)&offset));
+  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, entries, (void **)&val));
   kcl_for(A->rows, KCL_FEW, copy_codes, &(codes){r.code, code, bytes});
   kcl_repeats_rows(&r, A->type, start, offset, val);
-  kcl_matrix_param(m, "patterns", r.count);
-  kcl_matrix_param(m, "entries", entries);
-  kcl_matrix_local_table(m, pattern_table((double)r.count, (double)entries, A->type));
+  kcl_stored_param(m, "patterns", r.count);
+  kcl_stored_param(m, "entries", entries);
+  kcl_stored_local_table(m, pattern_table((double)r.count, (double)entries, A->type));
   snprintf(m->note, sizeof m->note, "%lld patterns", (long long)r.count);
 done:
   kcl_repeats_free(&r);
@@ -84,13 +84,13 @@ done:
 
 /* ---------------------------------------------------------------- native */
 
-static int64_t pattern_number(const kcl_matrix *m, int64_t i) {
+static int64_t pattern_number(const kcl_stored *m, int64_t i) {
   return m->array[CODE].kind == KCL_UINT8 ? ((const uint8_t *)m->array[CODE].data)[i]
                                           : ((const uint16_t *)m->array[CODE].data)[i];
 }
 
 /* The end of the run of rows with the pattern of row i; eight bytes of codes are compared at a time. */
-static int64_t run_end(const kcl_matrix *m, int64_t i, int64_t hi) {
+static int64_t run_end(const kcl_stored *m, int64_t i, int64_t hi) {
   uint64_t p = (uint64_t)pattern_number(m, i), word;
   bool bytes = m->array[CODE].kind == KCL_UINT8;
   uint64_t equal = p * (bytes ? UINT64_C(0x0101010101010101) : UINT64_C(0x0001000100010001));
@@ -149,7 +149,7 @@ static element one_row(int64_t terms, const scalar *a, const int32_t *off, const
   return sum;
 }
 
-static void pattern_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void pattern_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *start = m->array[START].data, *offset = m->array[OFFSET].data;
   const scalar *val = m->array[VAL].data;
   const element *x = x_;
@@ -176,7 +176,7 @@ static double pattern_slowdown(const kcl_stats *s, const kcl_device *d) {
 }
 
 /* Rows that repeat at random read a table that does not fit the L1 cache out of order. */
-static void pattern_outline(kcl_matrix *m, const kcl_stats *s) {
+static void pattern_outline(kcl_stored *m, const kcl_stats *s) {
   bool random = s->pattern_entries > 4096 && s->pattern_runs > 2 * s->row_patterns;
   m->rows_match_elements = true, m->entry_ns = random ? 120 : 19;
 }

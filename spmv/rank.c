@@ -1,6 +1,6 @@
 /* The cost of each storage format for a matrix, refusals, and the order by bytes of those that "auto" may take. */
 #include "core/base/context.h"
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include <stdio.h>
 #include <string.h>
 

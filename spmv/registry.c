@@ -1,5 +1,5 @@
 /* The storage formats: the table made from list.def, and look-up by name. */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 
 #define KCL_FORMAT(name)                                                                           \
   extern const kcl_format kcl_format_##name##_s, kcl_format_##name##_d, kcl_format_##name##_c,     \

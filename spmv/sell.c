@@ -12,7 +12,7 @@
  * & Bishop 2014.
  * Bytes: entries (4 + s) + 4 (slices + 1), and 4 rows if sorted; 2 flops per entry, padding included.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 #include <stdlib.h>
@@ -91,33 +91,33 @@ static void sell_fill_slices(void *arg, int64_t first, int64_t end) {
     for (int64_t p = s * f->C; p < (s + 1) * f->C; p++) sell_fill_row(f, s, p);
 }
 
-static int sell_build(kcl_matrix *m, const kcl_csr *A) {
+static int sell_build(kcl_stored *m, const kcl_csr *A) {
   kcl_stats s = {0};
   int64_t *row = NULL;
   int32_t *slice, *col, *order; /* [slices + 1], [entries], [rows] or none */
   scalar *val;                  /* [entries] */
-  int rc, C = kcl_matrix_tune(m)->slice ? kcl_matrix_tune(m)->slice : KCL_SLICE;
+  int rc, C = kcl_stored_tune(m)->slice ? kcl_stored_tune(m)->slice : KCL_SLICE;
   m->variant = C;
   kcl_count_slices(A, &s);
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
   sell_filling f = {.A = A, .sorted = sorts(&s), .C = C, .row = row};
   kcl_for_each(A->rows, KCL_SIGMA, positions, &f);
-  KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices_of(A->rows, C) + 1, (void **)&slice));
+  KCL_TRY(kcl_stored_array(m, "slice", KCL_INT32, slices_of(A->rows, C) + 1, (void **)&slice));
   f.slice = slice;
   kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, sell_widths, &f);
   for (int64_t t = 0; t < slices_of(A->rows, C); t++) slice[t + 1] += slice[t];
   int64_t entries = (int64_t)slice[slices_of(A->rows, C)] * C;
-  KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, entries, (void **)&col));
-  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
-  KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
+  KCL_TRY(kcl_stored_array(m, "col", KCL_INT32, entries, (void **)&col));
+  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, entries, (void **)&val));
+  KCL_TRY(kcl_stored_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
   f.col = col;
   f.val = val;
   f.order = order;
   kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, sell_fill_slices, &f);
   if (sorts(&s))
-    kcl_for(A->rows, KCL_FEW_ROWS, kcl_matrix_gpu_layout(m) ? rows_in_order : positions_of_rows,
+    kcl_for(A->rows, KCL_FEW_ROWS, kcl_stored_gpu_layout(m) ? rows_in_order : positions_of_rows,
             &f);
-  kcl_matrix_param(m, "sorted", sorts(&s));
+  kcl_stored_param(m, "sorted", sorts(&s));
   m->rows_match_elements = !sorts(&s);
 done:
   free(row);
@@ -134,7 +134,7 @@ static inline void sell_one_slice(const int32_t *col, const scalar *val, int64_t
 }
 
 /* One loop per C, so that the sums of a slice are kept in registers. */
-static void in_slices(const kcl_matrix *m, const element *x, element *y, int64_t lo, int64_t hi) {
+static void in_slices(const kcl_stored *m, const element *x, element *y, int64_t lo, int64_t hi) {
   enum { SELL_MOST = 64 };
   const int32_t *slice = m->array[SLICE].data, *col = m->array[COL].data;
   const scalar *val = m->array[VAL].data;
@@ -152,7 +152,7 @@ static void in_slices(const kcl_matrix *m, const element *x, element *y, int64_t
   }
 }
 
-static void sell_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void sell_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *slice = m->array[SLICE].data, *col = m->array[COL].data,
                 *order = m->array[ORDER].data;
   const scalar *val = m->array[VAL].data;
@@ -177,7 +177,7 @@ static double sell_slowdown(const kcl_stats *s, const kcl_device *d) {
   return sorts(s) ? 1.6 : 1.0;
 }
 
-static void sell_outline(kcl_matrix *m, const kcl_stats *s) {
+static void sell_outline(kcl_stored *m, const kcl_stats *s) {
   m->rows_match_elements = !sorts(s), m->entry_ns = 12;
 }
 

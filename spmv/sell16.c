@@ -9,7 +9,7 @@
  * Slices: Kreutzer et al. 2014; index and value compression: Willcock & Lumsdaine 2006, Kourtis, Goumas & Koziris 2008.
  * Bytes: entries (2 or 4 + s, s / 2, 1 or 2) + 4 (2 slices + 1) + s (values + 1) for the table.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
@@ -111,43 +111,43 @@ static void sell16_fill_slices(void *arg, int64_t first, int64_t end) {
   }
 }
 
-static int sell16_fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
+static int sell16_fill(kcl_stored *m, const kcl_csr *A, const form *f) {
   int32_t *slice, *least; /* [slices + 1], [slices] */
   void *col, *val;        /* [entries] */
   scalar *table;          /* [values + 1], the first 0: padding; or none */
   int64_t slices = kcl_slice_count(A->rows), values = f->values ? f->values->count + 1 : 0;
   int rc;
-  KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
+  KCL_TRY(kcl_stored_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
   kcl_slices(A, 1, slice);
-  KCL_TRY(kcl_matrix_array(m, "least", KCL_INT32, slices, (void **)&least));
-  KCL_TRY(kcl_matrix_array(m, "col", f->col, (int64_t)slice[slices] * SELL16_SLICE, &col));
-  KCL_TRY(kcl_matrix_array(m, "val", f->val, (int64_t)slice[slices] * SELL16_SLICE, &val));
-  KCL_TRY(kcl_matrix_array(m, "table", KCL_SCALAR, values, (void **)&table));
+  KCL_TRY(kcl_stored_array(m, "least", KCL_INT32, slices, (void **)&least));
+  KCL_TRY(kcl_stored_array(m, "col", f->col, (int64_t)slice[slices] * SELL16_SLICE, &col));
+  KCL_TRY(kcl_stored_array(m, "val", f->val, (int64_t)slice[slices] * SELL16_SLICE, &val));
+  KCL_TRY(kcl_stored_array(m, "table", KCL_SCALAR, values, (void **)&table));
   for (int64_t n = 1; n < values; n++) table[n] = ((const scalar *)A->val)[f->values->entry[n - 1]];
   kcl_for(slices, KCL_FEW_ROWS / SELL16_SLICE, sell16_fill_slices,
           &(sell16_filling){f, A, slice, least, col, val});
-  kcl_matrix_param(m, "values", values);
-  kcl_matrix_local_table(m, (double)values * sizeof(scalar));
+  kcl_stored_param(m, "values", values);
+  kcl_stored_local_table(m, (double)values * sizeof(scalar));
 done:
   return rc;
 }
 
-static int build16(kcl_matrix *m, const kcl_csr *A) {
+static int build16(kcl_stored *m, const kcl_csr *A) {
   kcl_stats s = {.slice_span = kcl_slice_span(A)};
-  if (refuses16(&s, A->type)) return kcl_matrix_refused(m, refuses16(&s, A->type));
+  if (refuses16(&s, A->type)) return kcl_stored_refused(m, refuses16(&s, A->type));
   bool halved = sizeof(scalar) > sizeof(single) && kcl_all_single(A);
   m->rows_match_elements = true, m->variant = halved ? AS_SINGLES : AS_SCALARS;
   snprintf(m->note, sizeof m->note, "%s", halved ? "values as float" : "values in full precision");
   return sell16_fill(m, A, &(form){.col = KCL_UINT16, .val = halved ? KCL_SINGLE : KCL_SCALAR});
 }
 
-static int build_dict(kcl_matrix *m, const kcl_csr *A) {
+static int build_dict(kcl_stored *m, const kcl_csr *A) {
   kcl_repeats rows = {0}, values = {0};
   int rc;
   KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->distinct, false, &rows));
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_VALUES, &rows, &values));
   kcl_stats s = {.distinct_values = values.count};
-  if (refuses_dict(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, refuses_dict(&s, A->type)));
+  if (refuses_dict(&s, A->type)) KCL_TRY(kcl_stored_refused(m, refuses_dict(&s, A->type)));
   bool narrow = kcl_slice_span(A) <= MOST_SPAN;
   m->rows_match_elements = true, m->variant = AS_INDICES;
   snprintf(m->note, sizeof m->note, "%d-bit columns, %lld values", narrow ? 16 : 32,
@@ -177,7 +177,7 @@ static inline int64_t sell16_value_bytes(const kcl_array_kind kind) {
   return kind == KCL_SINGLE ? sizeof(single) : sizeof(scalar);
 }
 
-static inline void sell16_one_slice(const kcl_matrix *m, const kcl_array_kind ck,
+static inline void sell16_one_slice(const kcl_stored *m, const kcl_array_kind ck,
                                     const kcl_array_kind vk, int64_t s, const element *x,
                                     element *sum) {
   const int32_t *slice = m->array[SLICE].data, least = ((const int32_t *)m->array[LEAST].data)[s];
@@ -196,7 +196,7 @@ static inline void sell16_one_slice(const kcl_matrix *m, const kcl_array_kind ck
   }
 }
 
-static void sell16_rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
+static void sell16_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo, int64_t hi) {
   kcl_array_kind ck = m->array[COL].kind, vk = m->array[VAL].kind;
   element *y = y_, sum[SELL16_SLICE];
   for (int64_t i = lo; i < hi; i += SELL16_SLICE) {
@@ -233,7 +233,7 @@ static double slowdown_dict(const kcl_stats *s, const kcl_device *d) {
   return bytes > stored ? bytes / stored : 1;
 }
 
-static void outline16(kcl_matrix *m, const kcl_stats *s) {
+static void outline16(kcl_stored *m, const kcl_stats *s) {
   (void)s;
   m->rows_match_elements = true;
   m->entry_ns = 16;
@@ -255,7 +255,7 @@ const kcl_format KCL_TYPED(kcl_format_sell16) = {
     .rows = sell16_rows,
     .narrow = KCL_NARROW(sell16)};
 
-static void outline_dict(kcl_matrix *m, const kcl_stats *s) {
+static void outline_dict(kcl_stored *m, const kcl_stats *s) {
   (void)s;
   m->rows_match_elements = true;
   m->entry_ns = 26;

@@ -3,7 +3,7 @@
  * change of theirs moves it.
  * Bytes: nnz (4 + s) + 8 (rows + 1), or rows cols s, and the vectors; 2 flops per entry.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/base/scalar.h"
 
 void KCL_TYPED(kcl_sequential_product)(const kcl_csr *A, const void *x_, void *y_) {

@@ -3,7 +3,7 @@
  *   y_i = x_i - sum_k n_ik y_k     in an order in which each y_k is known
  *
  * Not in the list of formats, since no A is multiplied by it: preconditioners build it (kcl_format_triangular). It is carried out
- * in steps (kcl_matrix.steps). On the cpu executor a level with much work is a step that is divided among the threads; levels
+ * in steps (kcl_stored.steps). On the cpu executor a level with much work is a step that is divided among the threads; levels
  * with little are one step together, of one thread, in the order of the rows. On a device `prepare` computes y: a CPU device
  * by one work-item; a GPU by one work-group with barriers between levels, or by a launch per level of large systems.
  * Each row is summed in a fixed order, so the bits are the same for any number of threads.
@@ -11,7 +11,7 @@
  */
 #include "core/base/scalar.h"
 #include "core/matrix/level_sets.h"
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static int64_t narrow_together(const kcl_level_sets *s, int64_t *step) {
 typedef int64_t triangular_steps_of(const kcl_level_sets *s, int64_t *step);
 
 /* Fills m->step and the order of the rows: by step, within a step in the order of elimination. */
-static int triangular_lay_out(kcl_matrix *m, const kcl_level_sets *s, triangular_steps_of *choose) {
+static int triangular_lay_out(kcl_stored *m, const kcl_level_sets *s, triangular_steps_of *choose) {
   int64_t *step = NULL, *next = NULL;
   int32_t *order;
   int rc;
@@ -62,7 +62,7 @@ static int triangular_lay_out(kcl_matrix *m, const kcl_level_sets *s, triangular
   m->steps = choose(s, step);
   KCL_TRY(kcl_alloc(m->ctx, m->steps + 1, sizeof *next, "levels", (void **)&next));
   KCL_TRY(kcl_alloc(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step));
-  KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, m->rows, (void **)&order));
+  KCL_TRY(kcl_stored_array(m, "order", KCL_INT32, m->rows, (void **)&order));
   for (int64_t l = 0; l < s->count; l++) m->step[step[l] + 1] += s->rows[l];
   for (int64_t i = 0; i < m->steps; i++) m->step[i + 1] += m->step[i], next[i] = m->step[i];
   for (int64_t n = 0; n < m->rows; n++) {
@@ -75,10 +75,10 @@ done:
 }
 
 /* Marks the steps that are one level, whose rows do not depend on each other. */
-static int mark_alone(kcl_matrix *m, const kcl_level_sets *s) {
+static int mark_alone(kcl_stored *m, const kcl_level_sets *s) {
   const int32_t *order = m->array[ORDER].data;
   uint8_t *alone;
-  int rc = kcl_matrix_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
+  int rc = kcl_stored_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
   for (int64_t i = 0; i < m->steps && !rc; i++)
     alone[i] = s->work[s->level[order[m->step[i]]]] < TRIANGULAR_WIDE || m->steps == 1;
   return rc;
@@ -87,29 +87,29 @@ static int mark_alone(kcl_matrix *m, const kcl_level_sets *s) {
 /* ---------------------------------------------------------------- building */
 
 /* Lays the matrix out for a device; on a GPU for one work-group if the rows are few enough, else for one launch per step. */
-static int triangular_on_device(kcl_matrix *m, const kcl_level_sets *s) {
-  const bool gpu = kcl_matrix_gpu_layout(m), group = m->rows <= KCL_GROUP_ROWS;
+static int triangular_on_device(kcl_stored *m, const kcl_level_sets *s) {
+  const bool gpu = kcl_stored_gpu_layout(m), group = m->rows <= KCL_GROUP_ROWS;
   int32_t *level;
   int rc = triangular_lay_out(m, s, gpu ? one_per_level : all_at_once);
   m->variant = gpu && !group ? LAUNCH_PER_STEP : ONE_GROUP;
-  if (!rc) rc = kcl_matrix_array(m, "level", KCL_INT32, m->steps + 1, (void **)&level);
+  if (!rc) rc = kcl_stored_array(m, "level", KCL_INT32, m->steps + 1, (void **)&level);
   if (rc) return rc;
   for (int64_t i = 0; i <= m->steps; i++) level[i] = (int32_t)m->step[i];
-  kcl_matrix_prepared(m, "z", KCL_SCALAR, m->rows, m->rows);
-  kcl_matrix_param(m, "levels", m->steps);
+  kcl_stored_prepared(m, "z", KCL_SCALAR, m->rows, m->rows);
+  kcl_stored_param(m, "levels", m->steps);
   if (m->variant == LAUNCH_PER_STEP) return KCL_OK;
   m->prepare_items = 1, m->steps = 0;
   return KCL_OK;
 }
 
 /* The steps and the order of a matrix with this pattern. */
-static int copy_lay_out(kcl_matrix *m, const kcl_matrix *from) {
+static int copy_lay_out(kcl_stored *m, const kcl_stored *from) {
   int32_t *order;
   uint8_t *alone;
   m->steps = from->steps;
   int rc = kcl_alloc_unset(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step);
-  if (!rc) rc = kcl_matrix_array(m, "order", KCL_INT32, m->rows, (void **)&order);
-  if (!rc) rc = kcl_matrix_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
+  if (!rc) rc = kcl_stored_array(m, "order", KCL_INT32, m->rows, (void **)&order);
+  if (!rc) rc = kcl_stored_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
   if (rc) return rc;
   memcpy(m->step, from->step, (size_t)(m->steps + 1) * sizeof *m->step);
   memcpy(order, from->array[ORDER].data, (size_t)m->rows * sizeof *order);
@@ -117,14 +117,14 @@ static int copy_lay_out(kcl_matrix *m, const kcl_matrix *from) {
   return KCL_OK;
 }
 
-static int lay_out_anew(kcl_matrix *m, const kcl_csr *N) {
+static int lay_out_anew(kcl_stored *m, const kcl_csr *N) {
   kcl_level_sets s;
   int rc = kcl_level_sets_find(m->ctx, N, &s);
   if (rc) return rc;
-  if (kcl_matrix_on_device(m)) {
+  if (kcl_stored_on_device(m)) {
     rc = triangular_on_device(m, &s);
   } else {
-    kcl_matrix_param(m, "upper", s.upper);
+    kcl_stored_param(m, "upper", s.upper);
     rc = triangular_lay_out(m, &s, kcl_threads() > 1 ? narrow_together : all_at_once);
     if (!rc) rc = mark_alone(m, &s);
   }
@@ -132,19 +132,19 @@ static int lay_out_anew(kcl_matrix *m, const kcl_csr *N) {
   return rc;
 }
 
-static int triangular_build(kcl_matrix *m, const kcl_csr *N) {
-  const kcl_matrix *before = kcl_matrix_on_device(m) ? NULL : m->before;
-  kcl_matrix_borrow(m, "row_ptr", KCL_INT64, N->rows + 1, N->row_ptr);
-  kcl_matrix_borrow(m, "col", KCL_INT32, N->nnz, N->col);
-  kcl_matrix_borrow(m, "val", KCL_SCALAR, N->nnz, N->val);
+static int triangular_build(kcl_stored *m, const kcl_csr *N) {
+  const kcl_stored *before = kcl_stored_on_device(m) ? NULL : m->before;
+  kcl_stored_borrow(m, "row_ptr", KCL_INT64, N->rows + 1, N->row_ptr);
+  kcl_stored_borrow(m, "col", KCL_INT32, N->nnz, N->col);
+  kcl_stored_borrow(m, "val", KCL_SCALAR, N->nnz, N->val);
   if (!before) return lay_out_anew(m, N);
-  kcl_matrix_param(m, "upper", before->param[UPPER].value);
+  kcl_stored_param(m, "upper", before->param[UPPER].value);
   return copy_lay_out(m, before);
 }
 
 /* ---------------------------------------------------------------- on the cpu executor */
 
-static void solve_rows(const kcl_matrix *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
+static void solve_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[ROW_PTR].data;
   const int32_t *col = m->array[COL].data, *order = m->array[ORDER].data;
   const scalar *val = m->array[VAL].data;
@@ -160,7 +160,7 @@ static void solve_rows(const kcl_matrix *m, const scalar *x, scalar *y, int64_t 
   }
 }
 
-static void triangular_step(const kcl_matrix *m, const void *x, void *y, int64_t number, int part,
+static void triangular_step(const kcl_stored *m, const void *x, void *y, int64_t number, int part,
                             int parts) {
   const uint8_t *alone = m->array[ROW_ALONE].data;
   const int64_t lo = m->step[number], rows = m->step[number + 1] - lo;

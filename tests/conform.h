@@ -5,7 +5,7 @@
 #define KCL_CONFORM_H
 #include "core/base/context.h"
 #include "core/device/device.h"
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "tests/check.h"
 #include "tests/filter.h"
 #include "tests/tol.h"

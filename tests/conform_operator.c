@@ -262,7 +262,7 @@ static void test_solver(const place *p, sharing w) {
              kcl_error(p->ctx));
   o.format = "auto";
   if (made && CHECKF(!kcl_operator_setup(op, &o, &s), "%s", kcl_error(p->ctx))) {
-    const kcl_matrix *used = s->selection.engine->operators[0];
+    const kcl_stored *used = s->selection.engine->operators[0];
     CHECKF(!strcmp(used->format->name, "ell") &&
                (used->sharers > 0) == (w.products != KCL_PRODUCTS_ADJOINT && !w.uneven),
            "%s, %d owners more", used->format->name, used->sharers);

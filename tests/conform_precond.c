@@ -21,7 +21,7 @@ typedef struct applied {
   int nrhs;           /* at once; 0: 1 */
 } applied;
 
-static int record(const applied *a, bool adjoint, kcl_matrix *m[2], kcl_program **out) {
+static int record(const applied *a, bool adjoint, kcl_stored *m[2], kcl_program **out) {
   int rc = kcl_program_create(a->p->ctx, a->A->type, a->A->rows, a->A->rows, out);
   if (rc) return rc;
   kcl_program *k = *out;
@@ -35,7 +35,7 @@ static int record(const applied *a, bool adjoint, kcl_matrix *m[2], kcl_program 
 
 static void apply(const applied *a, bool adjoint, int n, const number *r, number *z) {
   const int64_t rows = a->A->rows;
-  kcl_matrix *m[2] = {NULL, NULL};
+  kcl_stored *m[2] = {NULL, NULL};
   kcl_csr *AH = NULL;
   kcl_program *k = NULL;
   kcl_executor ex = {0};
@@ -43,8 +43,8 @@ static void apply(const applied *a, bool adjoint, int n, const number *r, number
   int rc;
   KCL_TRY(kcl_format_find(a->p->ctx, a->format ? a->format : "csr-scalar", a->A->type, &f));
   KCL_TRY(kcl_csr_adjoint(a->p->ctx, a->A, &AH));
-  KCL_TRY(kcl_matrix_build(a->p->ctx, f, a->A, &m[0]));
-  KCL_TRY(kcl_matrix_build(a->p->ctx, f, AH, &m[1]));
+  KCL_TRY(kcl_stored_build(a->p->ctx, f, a->A, &m[0]));
+  KCL_TRY(kcl_stored_build(a->p->ctx, f, AH, &m[1]));
   KCL_TRY(record(a, adjoint, m, &k));
   KCL_TRY(kcl_executor_open(k, &ex));
   KCL_TRY(kcl_timing_state(&ex));
@@ -57,7 +57,7 @@ static void apply(const applied *a, bool adjoint, int n, const number *r, number
 done:
   CHECKF(!rc, "%s", kcl_error(a->p->ctx));
   if (ex.close) ex.close(&ex);
-  kcl_program_free(&k), kcl_matrix_free(&m[0]), kcl_matrix_free(&m[1]), kcl_csr_free(&AH);
+  kcl_program_free(&k), kcl_stored_free(&m[0]), kcl_stored_free(&m[1]), kcl_csr_free(&AH);
 }
 
 static double norm(const number *v, int64_t n) {
@@ -120,8 +120,8 @@ static void test_operator(const applied *a, const char *kind, bool adjoint, numb
   free(v), free(z), free(h);
 }
 
-static int set_up(const place *p, const kcl_csr *A, const kcl_precond *kind, const char *method,
-                  kcl_preconditioner **out) {
+static int set_up(const place *p, const kcl_csr *A, const kcl_precond_kind *kind,
+                  const char *method, kcl_preconditioner **out) {
   const kcl_method *m;
   kcl_stats s;
   *out = NULL;
@@ -151,7 +151,7 @@ static uint64_t signature(const kcl_preconditioner *M) {
   return sum;
 }
 
-static void test_threads(const place *p, const kcl_csr *A, const kcl_precond *kind) {
+static void test_threads(const place *p, const kcl_csr *A, const kcl_precond_kind *kind) {
   static const int threads[] = {1, 2, 4};
   const int before = kcl_threads();
   uint64_t first = 0;
@@ -168,7 +168,7 @@ static void test_threads(const place *p, const kcl_csr *A, const kcl_precond *ki
 }
 
 /* On both executors; the second result is compared with the first. */
-static void test_kind(const kcl_csr *A, const char *kind, const kcl_precond *c) {
+static void test_kind(const kcl_csr *A, const char *kind, const kcl_precond_kind *c) {
   number *image[2] = {filled(A->rows, 0), filled(A->rows, 0)};
   const uint64_t seed = random_state;
   bool sweeps = false; /* in place of exact triangular solves, on a GPU: near them */
@@ -214,7 +214,7 @@ static void test_systems(void) {
                  !kcl_csr_convert(ctx, given, t, &A)))
         continue;
       for (int c = 1; c < kcl_precond_count; c++) {
-        const kcl_precond *kind = kcl_precond_at(c);
+        const kcl_precond_kind *kind = kcl_precond_at(c);
         if (!suits(A, kind->name, "gmres")) continue;
         test_kind(A, systems[s].kind, kind);
         if (!places[0].ctx->opencl) test_threads(&places[0], A, kind);
@@ -256,7 +256,7 @@ static bool has_cholesky_factor(number *Z, int64_t n, double shift) {
   return true;
 }
 
-static void test_definite_kind(const place *p, const kcl_csr *A, const kcl_precond *kind,
+static void test_definite_kind(const place *p, const kcl_csr *A, const kcl_precond_kind *kind,
                                const char *system) {
   kcl_preconditioner *M = NULL;
   if (!CHECKF(!set_up(p, A, kind, "cg", &M), "%s of %s: %s", kind->name, system, kcl_error(p->ctx)))
@@ -281,7 +281,7 @@ static void test_definite(const place *p) {
     kcl_csr *A = NULL;
     if (!CHECK(!kcl_generate(p->ctx, definite[s], &A, NULL))) continue;
     for (int c = 1; c < kcl_precond_count; c++) {
-      const kcl_precond *kind = kcl_precond_at(c);
+      const kcl_precond_kind *kind = kcl_precond_at(c);
       if (kind->symmetric && suits(A, kind->name, "cg"))
         test_definite_kind(p, A, kind, definite[s]);
     }
@@ -313,7 +313,7 @@ static void test_diagonal(const place *p, int n) {
   for (int i = 0; i < n; i++)
     A->row_ptr[i + 1] = i + 1, A->col[i] = i, ((double *)A->val)[i] = 1 + i % 7 * 0.5;
   for (int c = 1; c < kcl_precond_count; c++) {
-    const kcl_precond *kind = kcl_precond_at(c);
+    const kcl_precond_kind *kind = kcl_precond_at(c);
     kcl_preconditioner *M = NULL;
     if (!CHECKF(!set_up(p, A, kind, "gmres", &M), "%s: %s", kind->name, kcl_error(p->ctx)))
       continue;
@@ -600,7 +600,7 @@ static void test_narrow_formats(const place *p, const kcl_csr *A, kcl_preconditi
 static void test_narrow(const place *p) {
   kcl_csr *A = NULL;
   kcl_preconditioner *M = NULL;
-  const kcl_precond *amg;
+  const kcl_precond_kind *amg;
   if (!can(p, KCL_D) || !CHECK(!kcl_generate(p->ctx, "jump2d:24", &A, NULL))) return;
   if (CHECK(!kcl_precond_find(p->ctx, "amg", &amg) && !set_up(p, A, amg, "cg", &M) && M->narrow))
     test_narrow_formats(p, A, M);

@@ -55,7 +55,7 @@ typedef struct trial {
   const kcl_csr *A;
   const shape *s;
   const kcl_format *f;
-  kcl_matrix *m, *mh;
+  kcl_stored *m, *mh;
   box *b;
   kcl_vec x, y, u, z, xx, dots, v; /* z = A^H v; xx = 2 z; y = A x; u = h^H e y + v, h^H e = -2.5 */
   kcl_vec e, h;       /* instead of vectors of one element: saves a stage and its kernel */
@@ -153,8 +153,8 @@ static void run_trial(trial *r) {
 }
 
 /* The bytes of build are those of size. The cpu executor keeps positions in 8 bytes, which size counts with 4. */
-static void compare_bytes(const place *p, const kcl_matrix *m, double predicted, const shape *s) {
-  double bytes = kcl_matrix_bytes(m);
+static void compare_bytes(const place *p, const kcl_stored *m, double predicted, const shape *s) {
+  double bytes = kcl_stored_bytes(m);
   for (int i = 0; i < m->arrays && !p->ctx->opencl; i++)
     if (m->array[i].kind == KCL_INT64) bytes -= 4 * (double)m->array[i].count;
   CHECKF(m->format->size_is_bound ? bytes <= predicted : bytes == predicted,
@@ -228,8 +228,8 @@ static void test_formats(const place *p, trial r, const kcl_csr *AH) {
       continue;
     }
     met[f] = true;
-    if (CHECKF(kcl_matrix_build(p->ctx, r.f, r.A, &r.m) == KCL_OK &&
-                   kcl_matrix_build(p->ctx, r.f, AH, &r.mh) == KCL_OK,
+    if (CHECKF(kcl_stored_build(p->ctx, r.f, r.A, &r.m) == KCL_OK &&
+                   kcl_stored_build(p->ctx, r.f, AH, &r.mh) == KCL_OK,
                "%s, %s: %s", name, s->name, kcl_error(p->ctx))) {
       compare_bytes(p, r.m, cost.bytes_stored, s);
       compare_bytes(p, r.mh, cost_h.bytes_stored, s);
@@ -237,7 +237,7 @@ static void test_formats(const place *p, trial r, const kcl_csr *AH) {
       r.m->uneven = r.mh->uneven = !p->ctx->opencl && strcmp(name, "csr-scalar") == 0;
       if (r.m->uneven) run_trial(&r);
     }
-    kcl_matrix_free(&r.m), kcl_matrix_free(&r.mh);
+    kcl_stored_free(&r.m), kcl_stored_free(&r.mh);
   }
 }
 

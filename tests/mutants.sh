@@ -100,7 +100,7 @@ mutant recorder-gathered $P '!(s->A && op.code != KCL_OP_DOT && op.y == s->x)' t
 mutant recorder-first-coefficient $P '(s->n == 0 || s->space == space) && !pending(s, op.a.slot)' '(s->n == 0 || s->space == space)' test_program
 mutant recorder-second-coefficient $P '!pending(s, op.b.slot) && !stage_is_full(s)' '!stage_is_full(s)' test_program
 mutant recorder-length $P '(s->n == 0 || s->space == space)' true test_program
-mutant recorder-scatter $P 'if (s->A && kcl_matrix_scatters(s->A)) return false;' '' test_program
+mutant recorder-scatter $P 'if (s->A && kcl_stored_scatters(s->A)) return false;' '' test_program
 mutant recorder-full $P '> KCL_MOST_STAGE_VECTORS - 3' '> KCL_MOST_STAGE_VECTORS + 3' test_program
 mutant recorder-old-value $P '(test || !used_as_coefficient(s, op.slot))' true test_program
 mutant recorder-step $P 'joins = joins && !s->vectors && !s->A' 'joins = joins && !s->A' test_program
@@ -131,7 +131,7 @@ mutant mixed-range-again solver/mixed/run.c 'norm * *scale > ldexp(1, RANGE)' 't
 # ---- formats: predicted bytes, names, the choice
 mutant bytes-of-format spmv/msr.c 's->nnz - s->diagonal_entries' 's->nnz' 'KRYLOCL_FORMATS=msr KRYLOCL_TYPES=d conform_spmv'
 mutant columns-narrow spmv/sell16.c 'bool narrow = kcl_slice_span(A) <= MOST_SPAN;' 'bool narrow = true;' 'KRYLOCL_FORMATS=sell-dict conform_spmv'
-mutant reserved-names core/matrix/matrix.c 'KCL_TRY(kcl_matrix_check_names(m));' '' test_names
+mutant reserved-names core/matrix/stored.c 'KCL_TRY(kcl_stored_check_names(m));' '' test_names
 mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
 mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_refused
 # ---- multigrid, incomplete factors, a refresh

@@ -44,14 +44,14 @@ static double share(const product_ *r, const number *y) {
 static double multiply(const place *p, const product_ *r, const kcl_stats *stats,
                        const char *name) {
   const kcl_format *f;
-  kcl_matrix *m = NULL;
+  kcl_stored *m = NULL;
   kcl_cost cost;
   double worst = NAN;
   if (!CHECK(!kcl_format_find(p->ctx, name, r->A->type, &f) &&
              !kcl_format_cost(p->ctx, stats, r->A->type, name, &cost)))
     return NAN;
   if (cost.refusal) return -1;
-  if (!CHECKF(!kcl_matrix_build(p->ctx, f, r->A, &m), "%s: %s", name, kcl_error(p->ctx)))
+  if (!CHECKF(!kcl_stored_build(p->ctx, f, r->A, &m), "%s: %s", name, kcl_error(p->ctx)))
     return NAN;
   box *b = box_new(p, r->A->type, r->A->rows);
   kcl_vec x = kcl_vector_of(b->k, r->A->cols, "x"), y = kcl_vector(b->k, "y");
@@ -64,7 +64,7 @@ static double multiply(const place *p, const product_ *r, const kcl_stats *stats
     worst = share(r, got);
     free(nan), free(got);
   }
-  box_free(b), kcl_matrix_free(&m);
+  box_free(b), kcl_stored_free(&m);
   return worst;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static inline bool precond_suits(kcl *ctx, const kcl_csr *A, const kcl_options *o) {
-  const kcl_precond *p;
+  const kcl_precond_kind *p;
   const kcl_method *m;
   kcl_stats s;
   kcl_csr typed = *A;

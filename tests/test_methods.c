@@ -82,8 +82,8 @@ static moved count(const kcl_program *k, kcl_phase phase) {
 
 /* The arrays of csr-scalar on the cpu: 8-byte row pointers, 4-byte columns, values, of levels of multigrid as float.
  * Preconditioners choose formats. */
-static double matrix_bytes(const kcl_matrix *A) {
-  if (strcmp(A->format->name, "csr-scalar")) return kcl_matrix_bytes(A);
+static double matrix_bytes(const kcl_stored *A) {
+  if (strcmp(A->format->name, "csr-scalar")) return kcl_stored_bytes(A);
   const double value = A->array[2].kind == KCL_SINGLE ? 4 : (double)kcl_type_size(A->type);
   return 8.0 * (double)(A->rows + 1) + (4.0 + value) * (double)A->nnz;
 }

@@ -10,26 +10,26 @@ static const char *first = "a", *second = "b", *integer = "c";
 static kcl_array_kind kind = KCL_INT32;
 static bool match;
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int build(kcl_stored *m, const kcl_csr *A) {
   void *data;
-  int rc = kcl_matrix_array(m, first, kind, A->rows, &data);
-  if (!rc) rc = kcl_matrix_array(m, second, KCL_SCALAR, A->rows, &data);
-  kcl_matrix_param(m, integer, 1);
+  int rc = kcl_stored_array(m, first, kind, A->rows, &data);
+  if (!rc) rc = kcl_stored_array(m, second, KCL_SCALAR, A->rows, &data);
+  kcl_stored_param(m, integer, 1);
   m->rows_match_elements = match;
   return rc;
 }
 
 static void expect(kcl *ctx, const kcl_csr *A, const char *name, const char *word) {
   const kcl_format format = {.name = "mine", .build = build};
-  kcl_matrix *m;
-  int rc = kcl_matrix_build(ctx, &format, A, &m);
+  kcl_stored *m;
+  int rc = kcl_stored_build(ctx, &format, A, &m);
   if (word)
     CHECKF(rc == KCL_USAGE && !m && strstr(kcl_error(ctx), "mine") &&
                strstr(kcl_error(ctx), name) && strstr(kcl_error(ctx), word),
            "%s: status %d: %s", name, rc, kcl_error(ctx));
   else
     CHECKF(!rc, "%s: %s", name, kcl_error(ctx));
-  kcl_matrix_free(&m);
+  kcl_stored_free(&m);
 }
 
 /* As the name of an array, then of an integer. */
@@ -57,7 +57,7 @@ static void test_build(kcl *ctx, const kcl_csr *A) {
 
 #ifndef KCL_NO_OPENCL
 
-static kcl_program *program(kcl *ctx, const kcl_csr *A, kcl_matrix *m, int nrhs) {
+static kcl_program *program(kcl *ctx, const kcl_csr *A, kcl_stored *m, int nrhs) {
   kcl_program *k = NULL;
   kcl_vec p, q, r;
   kcl_slot s, t;
@@ -82,7 +82,7 @@ static void note(const char *name) {
 }
 
 /* Parameters in a line of the source, "#define WORD type name, type name". */
-static void check_parameters(const kcl_matrix *m, const char *line, const char *what) {
+static void check_parameters(const kcl_stored *m, const char *line, const char *what) {
   char name[100];
   const char *end = line + strcspn(line, "\n");
   while (line < end) {
@@ -115,8 +115,8 @@ static void check_source(const kcl_program *k, const kcl_geometry *g, const char
 
 static void test_sources(kcl *ctx, const kcl_csr *A, const char *format) {
   const kcl_format *f;
-  kcl_matrix *m = NULL;
-  if (!CHECK(!kcl_format_find(ctx, format, A->type, &f) && !kcl_matrix_build(ctx, f, A, &m)))
+  kcl_stored *m = NULL;
+  if (!CHECK(!kcl_format_find(ctx, format, A->type, &f) && !kcl_stored_build(ctx, f, A, &m)))
     return;
   m->message_slots += !strcmp(format, "csr-split"); /* as for long rows */
   for (int nrhs = 1; nrhs < (f->multi_rhs ? 4 : 2); nrhs += 2) {
@@ -129,7 +129,7 @@ static void test_sources(kcl *ctx, const kcl_csr *A, const char *format) {
       g.overlaps = overlaps, check_source(k, &g, format);
     kcl_program_free(&k);
   }
-  kcl_matrix_free(&m);
+  kcl_stored_free(&m);
 }
 
 static void test_list(const place *p, const kcl_csr *A) {

@@ -13,18 +13,18 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void compare(kcl *ctx, const kcl_format *f, const kcl_csr *A, const kcl_stats *s,
                     const char *kind) {
-  kcl_matrix outline, *built = NULL;
-  kcl_matrix_outline(ctx, f, s, A->type, &outline);
-  if (!CHECKF(!kcl_matrix_build(ctx, f, A, &built), "%s: %s", f->name, kcl_error(ctx))) return;
+  kcl_stored outline, *built = NULL;
+  kcl_stored_outline(ctx, f, s, A->type, &outline);
+  if (!CHECKF(!kcl_stored_build(ctx, f, A, &built), "%s: %s", f->name, kcl_error(ctx))) return;
   CHECKF(outline.lanes == built->lanes, "%s of %s: %d lanes, %d built", f->name, kind,
          outline.lanes, built->lanes);
   CHECKF(outline.rows_match_elements == built->rows_match_elements, "%s of %s", f->name, kind);
   CHECKF(outline.chain >= outline.mean && outline.mean > 0, "%s of %s: %g, %g", f->name, kind,
          outline.chain, outline.mean);
-  double bytes = kcl_matrix_bytes(built), told = kcl_matrix_bytes(&outline);
+  double bytes = kcl_stored_bytes(built), told = kcl_stored_bytes(&outline);
   CHECKF(f->size_is_bound ? told >= bytes : fabs(told - bytes) <= 8 * (double)A->rows + 1000,
          "%s of %s: %g bytes, %g built", f->name, kind, told, bytes);
-  kcl_matrix_free(&built);
+  kcl_stored_free(&built);
 }
 
 /* As build makes them for a GPU. */
@@ -59,14 +59,14 @@ static void system_of(kcl *ctx, const kcl_csr *A, kcl_system *s) {
   s->hermitian = s->stats.hermitian, s->symmetric = s->stats.symmetric;
 }
 
-static double predicted(const kcl_system *s, const kcl_method *m, const kcl_precond *c,
+static double predicted(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *c,
                         const char *format) {
   double seconds = 0;
   CHECK(!kcl_engine_predicted(s, m, c, format, &seconds));
   return seconds;
 }
 
-static bool suits(const kcl_system *s, const kcl_method *m, const kcl_precond *c) {
+static bool suits(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *c) {
   const kcl_precond_request q = kcl_system_request(s);
   kcl_preconditioner *M = NULL;
   const bool has = !kcl_precond_check(&q, c, m) && !kcl_system_preconditioner(s, c, m, &M);
@@ -75,7 +75,7 @@ static bool suits(const kcl_system *s, const kcl_method *m, const kcl_precond *c
 }
 
 /* As many sweeps as a test at set-up asks for. */
-static bool sweeps(const kcl_precond *c) {
+static bool sweeps(const kcl_precond_kind *c) {
   return !strcmp(c->name, "ilu") || !strcmp(c->name, "ilut") || !strcmp(c->name, "ic");
 }
 
@@ -92,7 +92,7 @@ static void test_every_method(kcl *ctx, const char *where) {
   for (int m = 0; m < kcl_method_count; m++)
     for (int c = 0; c < kcl_precond_count; c++) {
       const kcl_method *method = kcl_method_at(m);
-      const kcl_precond *precond = kcl_precond_at(c);
+      const kcl_precond_kind *precond = kcl_precond_at(c);
       kcl_rank list[KCL_MOST_FORMATS];
       int count, last = 0;
       if (!suits(&s, method, precond) || !suits(&t, method, precond)) continue;

@@ -15,7 +15,7 @@
 enum { N = 60, OTHER = 7 };
 static kcl *ctx;
 static kcl_format gathers = {.name = "A"}, scattering = {.name = "S", .scatter = true};
-static kcl_matrix A = {.format = &gathers, .rows = N, .cols = N, .lanes = 1},
+static kcl_stored A = {.format = &gathers, .rows = N, .cols = N, .lanes = 1},
                   S = {.format = &scattering, .rows = N, .cols = N, .lanes = 1},
                   W = {.format = &gathers, .rows = OTHER, .cols = N, .lanes = 1};
 
@@ -433,7 +433,7 @@ static void test_replacement(const place *p, kcl_type t, kcl_csr *M, bool persis
   box *b = box_new(p, t, M->rows);
   kcl_program *k = b->k;
   CHECK(kcl_format_find(p->ctx, "csr-scalar", t, &f) == KCL_OK);
-  CHECK(kcl_matrix_build(p->ctx, f, M, &k->A) == KCL_OK);
+  CHECK(kcl_stored_build(p->ctx, f, M, &k->A) == KCL_OK);
   kcl_vec c, m, at, one, q;
   kcl_slot d = kcl_scalar(k, "d");
   kcl_vectors(k, "c m at one q", (kcl_vec *[]){&c, &m, &at, &one, &q});
@@ -479,9 +479,9 @@ static void test_replacement(const place *p, kcl_type t, kcl_csr *M, bool persis
     }
     b->ex = engine.executor;
   }
-  kcl_matrix *mine = k->A;
+  kcl_stored *mine = k->A;
   box_free(b);
-  kcl_matrix_free(&mine);
+  kcl_stored_free(&mine);
 }
 
 static void test_replacements(const place *p, kcl_type t) {

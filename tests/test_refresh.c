@@ -62,7 +62,7 @@ static void refresh(const problem *p, kcl_solver *s, const char *precond) {
   const kcl_preconditioner *M = s->selection.engine->M;
   const bool multigrid = M && M->kind->refresh;
   const int count = multigrid ? M->matrices : 0;
-  const kcl_matrix **then = calloc((size_t)count + 1, sizeof *then);
+  const kcl_stored **then = calloc((size_t)count + 1, sizeof *then);
   int kept = 0;
   for (int i = 0; i < count; i++) then[i] = M->matrix[i].C;
   CHECKF(!kcl_refresh(s, p->A), "%s on %s: %s", precond, p->where, kcl_error(p->ctx));

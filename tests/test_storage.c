@@ -1,7 +1,7 @@
 /* The arrays of every format as numbers (solver/storage.c): an element that holds an entry of A has its value, every entry is
  * held once, rounding to float aside, and every other element of the same array is zero. In four types, in both layouts. */
 #include "core/base/context.h"
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "tests/check.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * Hermitian, skew and shifted matrices of all types, and each with one entry changed, lost, or off by rounding. */
 #include "core/base/base.h"
 #include "core/matrix/structure.h"
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "tests/check.h"
 #include <float.h>
 #include <math.h>

@@ -30,7 +30,7 @@ static void check_served(const kcl_program *k, const kcl_geometry *g) {
 }
 
 /* most: kernels, in the layout of a CPU and of a GPU. */
-static void check_restart(kcl *ctx, const kcl_csr *A, kcl_matrix *m, int restart,
+static void check_restart(kcl *ctx, const kcl_csr *A, kcl_stored *m, int restart,
                           const int most[2]) {
   kcl_program *k = NULL;
   if (kcl_program_create(ctx, A->type, A->rows, A->cols, &k)) exit(1);
@@ -53,13 +53,13 @@ static void check_restart(kcl *ctx, const kcl_csr *A, kcl_matrix *m, int restart
 
 static void test_kernels(kcl *ctx, const kcl_csr *A) {
   const kcl_format *f;
-  kcl_matrix *m = NULL;
+  kcl_stored *m = NULL;
   if (!ctx->opencl) return;
-  if (!CHECK(!kcl_format_find(ctx, "ell", A->type, &f) && !kcl_matrix_build(ctx, f, A, &m))) return;
+  if (!CHECK(!kcl_format_find(ctx, "ell", A->type, &f) && !kcl_stored_build(ctx, f, A, &m))) return;
   check_restart(ctx, A, m, 5, (int[]){12, 20});
   check_restart(ctx, A, m, 20, (int[]){20, 65});
   check_restart(ctx, A, m, 50, (int[]){48, 48});
-  kcl_matrix_free(&m);
+  kcl_stored_free(&m);
 }
 #else
 static void test_kernels(kcl *ctx, const kcl_csr *A) {

@@ -35,7 +35,7 @@ static void add_to_dot(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, 
 /* y = y + B x' for one right-hand side: B is the boundary, x' the elements of other ranks. */
 static void add_boundary(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, int c) {
   scalar *y = vector_of(e, s->y, c);
-  const kcl_matrix *B = h->boundary;
+  const kcl_stored *B = h->boundary;
   const scalar *in = h->in;
   scalar *one = h->one, *sum = h->sum;
   for (int64_t i = 0; h->width > 1 && i < h->own + h->count; i++) one[i] = in[i * h->width + c];

@@ -6,7 +6,7 @@
 
 /* Opens the executor of the context's device for k. It must be closed after a failure too. */
 int kcl_executor_open(kcl_program *k, kcl_executor *ex);
-/* Seconds per pass over LOOP, predicted; the program's matrices are outlines (kcl_matrix_outline). */
+/* Seconds per pass over LOOP, predicted; the program's matrices are outlines (kcl_stored_outline). */
 double kcl_executor_estimate(kcl_program *k);
 
 /* Between a vector in double and one in float of two programs: memory as returned by the executors, n real numbers (two

@@ -1,7 +1,7 @@
 /* Which names a format can give to its arrays and integers: they become parameters of its OpenCL functions, beside those
  * that the composed source adds (core/opencl/codegen/product.c, elements.c). docs/kernels.md lists them. */
 #include "core/base/context.h"
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static bool well_formed(const char *name) {
   return true;
 }
 
-const char *kcl_name_refused(const kcl_matrix *m, const char *name, kcl_array_kind kind) {
+const char *kcl_name_refused(const kcl_stored *m, const char *name, kcl_array_kind kind) {
   if (!well_formed(name)) return "is not of lower-case letters, digits and _";
   if (!strcmp(name, "row") && !m->rows_match_elements) return NULL;
   if (is_listed(name, reserved, RESERVED)) return "is used by the composed OpenCL source";
@@ -48,17 +48,17 @@ const char *kcl_name_refused(const kcl_matrix *m, const char *name, kcl_array_ki
   return NULL;
 }
 
-static const char *argument_name(const kcl_matrix *m, int i) {
+static const char *argument_name(const kcl_stored *m, int i) {
   return i < m->arrays ? m->array[i].name : m->param[i - m->arrays].name;
 }
 
-static const char *refused(const kcl_matrix *m, int i) {
+static const char *refused(const kcl_stored *m, int i) {
   for (int j = 0; j < i; j++)
     if (!strcmp(argument_name(m, i), argument_name(m, j))) return "is there twice";
   return kcl_name_refused(m, argument_name(m, i), i < m->arrays ? m->array[i].kind : KCL_INT32);
 }
 
-int kcl_matrix_check_names(const kcl_matrix *m) {
+int kcl_stored_check_names(const kcl_stored *m) {
   for (int i = 0; i < m->arrays + m->params; i++)
     if (refused(m, i))
       return kcl_fail(m->ctx, KCL_USAGE,

@@ -32,7 +32,7 @@ static double rate_of(const kcl_program *k) {
 }
 
 /* The entries that the busiest work-item handles one after another, of all its rows. */
-static double chain(const kcl_matrix *A, const kcl_geometry *g) {
+static double chain(const kcl_stored *A, const kcl_geometry *g) {
   double items = (double)(A->tasks ? A->tasks : A->rows) * A->lanes,
          all = g->groups_max * (double)g->group;
   return A->chain + (items > all ? (items / all - 1) * (A->mean + ROW_START) : 0);

@@ -49,8 +49,8 @@ void kcl_program_free(kcl_program **k) {
 
 kcl_vec kcl_x(kcl_program *k) { return k->x; }
 kcl_vec kcl_b(kcl_program *k) { return k->b; }
-kcl_matrix *kcl_A(kcl_program *k) { return k->A; }
-kcl_matrix *kcl_AH(kcl_program *k) { return k->AH; }
+kcl_stored *kcl_A(kcl_program *k) { return k->A; }
+kcl_stored *kcl_AH(kcl_program *k) { return k->AH; }
 int kcl_restart(kcl_program *k) { return k->restart; }
 bool kcl_has_resume(kcl_program *k) { return k->resumes; }
 

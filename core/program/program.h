@@ -20,7 +20,7 @@
 #ifndef KCL_PROGRAM_H
 #define KCL_PROGRAM_H
 
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 
 typedef int kcl_vec;  /* the number of a vector */
 typedef int kcl_slot; /* the number of a scalar */
@@ -49,8 +49,8 @@ static inline kcl_coef conjugate(kcl_coef c) {
 /* ---- what a method is given: the system A x = b, and where things are */
 kcl_vec kcl_x(kcl_program *k);
 kcl_vec kcl_b(kcl_program *k);
-kcl_matrix *kcl_A(kcl_program *k);
-kcl_matrix *kcl_AH(kcl_program *k);  /* its adjoint; for methods that declare `adjoint` */
+kcl_stored *kcl_A(kcl_program *k);
+kcl_stored *kcl_AH(kcl_program *k);  /* its adjoint; for methods that declare `adjoint` */
 int kcl_restart(kcl_program *k);     /* iterations per cycle; for methods that declare `restart` */
 bool kcl_has_resume(kcl_program *k); /* will RESUME be run? */
 
@@ -70,7 +70,7 @@ kcl_vec kcl_constant_on_device(kcl_program *k, int64_t n, void *buffer, bool nar
                                const char *name);
 /* For preconditioners: a vector whose values last for one application. The same name, length and storage give the same vector
  * each time. The first is as the program's others. The second is narrow: in a program of type double its elements are stored as
- * float; a product takes and gives such vectors where kcl_matrix_takes_narrow, and x and y are both narrow or both not. The third is
+ * float; a product takes and gives such vectors where kcl_stored_takes_narrow, and x and y are both narrow or both not. The third is
  * stored as `like` is. */
 kcl_vec kcl_work(kcl_program *k, int64_t n, const char *name);
 kcl_vec kcl_narrow_work(kcl_program *k, int64_t n, const char *name);
@@ -91,7 +91,7 @@ void kcl_begin(kcl_program *k, kcl_phase phase);
 
 /* ---- vectors. The operands of an operation have one length; a stage runs over one length (x has A's columns, b its
  * rows). Operands may coincide. */
-void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x); /* y = A x, y != x */
+void kcl_apply(kcl_program *k, kcl_vec y, kcl_stored *A, kcl_vec x); /* y = A x, y != x */
 void kcl_lincomb(kcl_program *k, kcl_vec y, kcl_coef a, kcl_vec x, kcl_coef b,
                  kcl_vec z); /* y = a x + b z */
 void kcl_times(kcl_program *k, kcl_vec y, kcl_vec d, kcl_vec x,
@@ -183,7 +183,7 @@ typedef struct kcl_stage {
   bool cycle_end; /* also carried out after a stop inside the cycle */
   bool unnamed;   /* begun by the preconditioner: its kernel may serve other such stages */
   bool own;       /* the product takes own columns alone, though A has a halo */
-  kcl_matrix *A;  /* the product y = A x, or NULL */
+  kcl_stored *A;  /* the product y = A x, or NULL */
   kcl_vec y, x;
   /* Work vectors that the stage writes before it reads them, and nobody reads afterwards: they need not be stored. */
   kcl_vec temporary[KCL_MOST_TEMPORARIES];
@@ -210,7 +210,7 @@ typedef struct kcl_vector_info {
 /* A matrix that stages multiply by. Names of its arrays begin with its own in generated source. */
 typedef struct kcl_applied {
   kcl_name name; /* A, AH; else M0, M1 ... */
-  kcl_matrix *matrix;
+  kcl_stored *matrix;
 } kcl_applied;
 
 struct kcl_program {
@@ -218,7 +218,7 @@ struct kcl_program {
   kcl_type type;
   int64_t n; /* rows of A */
   int nrhs;  /* right-hand sides at once; 1 unless set before an executor is opened */
-  kcl_matrix *A, *AH;
+  kcl_stored *A, *AH;
   kcl_vec x, b;
   const struct kcl_preconditioner *preconditioner; /* solver/contract/precond.h; NULL: M = I */
   void (*precondition)(kcl_program *k, const struct kcl_preconditioner *M, kcl_vec z, kcl_vec r,
@@ -277,7 +277,7 @@ int kcl_stage_turns(
 /* The dot of a product by a matrix with a halo and another vector, and which of the stage's dots it is; NULL: none. */
 const kcl_op *kcl_stage_halo_dot(const kcl_stage *s, int *number);
 bool kcl_stage_writes_history(const kcl_stage *s); /* does it record an iteration or Ritz values? */
-const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_matrix *A); /* or NULL */
+const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_stored *A); /* or NULL */
 /* The stage whose dots stage i reduces, or NULL. */
 const kcl_stage *kcl_stage_previous(const kcl_program *k, kcl_phase phase, int i);
 /* The last stage of LOOP, if stage i, the last of START or REPLACE and of scalars alone, seeds its partial sums, which LOOP

@@ -55,7 +55,7 @@ struct kcl_halo {
   int width;            /* numbers of an element: right-hand sides at once, as kcl_rhs_width */
   const int32_t *send;  /* [sends] their rows here, in the order of out */
   const int32_t *take;  /* [own] likewise */
-  kcl_matrix
+  kcl_stored
       *boundary;      /* the rows with such columns alone, columns are places in `in`; NULL: none */
   const int32_t *row; /* [boundary->rows] their rows here, ascending */
   kcl_received *received; /* [owners] */

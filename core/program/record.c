@@ -60,7 +60,7 @@ static bool begins_anew(const kcl_stage *s, int turn) {
  * one dot, to which the completion adds the boundary's share and whose operands must not change. */
 static bool joins_product(const kcl_stage *s, const kcl_op *op) {
   const kcl_halo *h = kcl_stage_halo(s);
-  if (s->A && kcl_matrix_scatters(s->A)) return false;
+  if (s->A && kcl_stored_scatters(s->A)) return false;
   if (!h || h->ranks->sum_rows) return !h;
   const kcl_op *dot = kcl_stage_halo_dot(s, NULL);
   if (op->code == KCL_OP_DOT) return (op->x == s->y) + (op->y == s->y) <= !dot;
@@ -89,13 +89,13 @@ static void record_vector(kcl_program *k, kcl_op op, kcl_vec v) {
   push_operation(k, &s->vector, &s->vectors, op);
 }
 
-const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_matrix *A) {
+const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_stored *A) {
   for (int i = 0; i < k->ops; i++)
     if (k->op[i].matrix == A) return &k->op[i];
   return NULL;
 }
 
-static void register_operator(kcl_program *k, kcl_matrix *A) {
+static void register_operator(kcl_program *k, kcl_stored *A) {
   if (kcl_applied_of(k, A)) return;
   kcl_applied *op = kcl_program_grow(k, (void **)&k->op, k->ops, sizeof *op);
   if (!op) return;
@@ -107,7 +107,7 @@ static void register_operator(kcl_program *k, kcl_matrix *A) {
   k->ops++;
 }
 
-void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x) {
+void kcl_apply(kcl_program *k, kcl_vec y, kcl_stored *A, kcl_vec x) {
   kcl_stage *s = open_stage(k);
   if (s && (s->A || s->vectors)) s = new_stage(k);
   if (!s) return;

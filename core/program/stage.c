@@ -101,7 +101,7 @@ double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs) {
   enum { MOST_LISTED = 64 };
   kcl_vec list[MOST_LISTED];
   int count = kcl_stage_vectors(s, list, MOST_LISTED);
-  double bytes = s->A ? kcl_matrix_bytes(s->A) + kcl_matrix_prepared_bytes(s->A) : 0;
+  double bytes = s->A ? kcl_stored_bytes(s->A) + kcl_stored_prepared_bytes(s->A) : 0;
   for (int v = 0; v < count; v++) {
     int times = kcl_vector_shared(k, list[v]) ? 1 : nrhs;
     bytes += times * (double)kcl_type_size(kcl_vector_stored(k, list[v])) *
@@ -114,7 +114,7 @@ double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs) {
 
 double kcl_stage_streamed(const kcl_program *k, const kcl_stage *s) {
   double bytes = kcl_stage_bytes(k, s, k->nrhs);
-  return s->A ? bytes - kcl_matrix_bytes(s->A) + s->A->streamed : bytes;
+  return s->A ? bytes - kcl_stored_bytes(s->A) + s->A->streamed : bytes;
 }
 
 double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs) {
@@ -130,10 +130,10 @@ static double working_set(const kcl_program *k) {
     bytes += (double)k->vector[v].n * (double)kcl_type_size(kcl_vector_stored(k, v)) *
              (kcl_vector_shared(k, v) ? 1 : k->nrhs);
   for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
-    const kcl_matrix *A = k->stage[KCL_LOOP][i].A;
+    const kcl_stored *A = k->stage[KCL_LOOP][i].A;
     for (int j = 0; A && j < i; j++)
       if (k->stage[KCL_LOOP][j].A == A) A = NULL;
-    if (A) bytes += kcl_matrix_bytes(A);
+    if (A) bytes += kcl_stored_bytes(A);
   }
   return bytes;
 }
@@ -162,7 +162,7 @@ static bool read_after(const kcl_program *k, int phase, int number, kcl_vec v) {
 static bool can_be_temporary(const kcl_program *k, const kcl_stage *s, kcl_vec v) {
   const bool product = s->A && s->y == v;
   return k->vector[v].work.s[0] && kcl_stage_writes(s, v) && !stage_reads(s, v) &&
-         !(product && (s->A->steps || kcl_matrix_ends_stage(s->A)));
+         !(product && (s->A->steps || kcl_stored_ends_stage(s->A)));
 }
 
 static void find_temporaries(const kcl_program *k, int phase, int number) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Reserves memory for an array; one without elements shares the buffer of the array before it. */
-static int reserve_array(kcl_matrix *m, int i) {
+static int reserve_array(kcl_stored *m, int i) {
   const kcl_array *a = &m->array[i];
   const size_t element = a->kind == KCL_INT64 ? 4 : kcl_array_element(a->kind, m->type);
   if (a->count || !i)
@@ -14,21 +14,21 @@ static int reserve_array(kcl_matrix *m, int i) {
 }
 
 /* Reserves memory for all arrays that have none yet. */
-static int reserve_all(kcl_matrix *m) {
+static int reserve_all(kcl_stored *m) {
   int rc = KCL_OK;
   for (int i = 0; i < m->arrays && !rc; i++)
     if (!m->device[i]) rc = reserve_array(m, i);
   return rc;
 }
 
-static bool has_single_values(const kcl_matrix *m) { return m->array[2].kind == KCL_SINGLE; }
+static bool has_single_values(const kcl_stored *m) { return m->array[2].kind == KCL_SINGLE; }
 
 /* A CSR matrix on the arrays of A. */
-static int fill_csr(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_matrix *m) {
+static int fill_csr(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_stored *m) {
   const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .type = m->type};
   int rc;
   KCL_TRY(m->format->build(m, &shape));
-  if (narrow) KCL_TRY(kcl_matrix_narrow(m));
+  if (narrow) KCL_TRY(kcl_stored_narrow(m));
   KCL_TRY(reserve_all(m));
   KCL_TRY(KCL_LAUNCH_EACH(s, narrow ? KCL_KERNEL_store_rows_narrow : KCL_KERNEL_store_rows,
                           A->nnz > A->rows ? A->nnz : A->rows + 1, KCL_ARG_CSR(A),
@@ -53,7 +53,7 @@ done:
 }
 
 /* As build of spmv/sell.c makes it, not sorted. */
-static int fill_sell(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_matrix *m) {
+static int fill_sell(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_stored *m) {
   const int C = slice_of(m->ctx);
   const int64_t slices = (A->rows + C - 1) / C;
   cl_int found[2];
@@ -64,11 +64,11 @@ static int fill_sell(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_ma
   columns = found[0];
   if (columns * C >= INT32_MAX) KCL_TRY(KCL_UNSUITED);
   m->variant = C, m->rows_match_elements = true;
-  kcl_matrix_borrow(m, "slice", KCL_INT32, slices + 1, NULL);
-  kcl_matrix_borrow(m, "col", KCL_INT32, columns * C, NULL);
-  kcl_matrix_borrow(m, "val", narrow ? KCL_SINGLE : KCL_SCALAR, columns * C, NULL);
-  kcl_matrix_borrow(m, "order", KCL_INT32, 0, NULL);
-  kcl_matrix_param(m, "sorted", 0);
+  kcl_stored_borrow(m, "slice", KCL_INT32, slices + 1, NULL);
+  kcl_stored_borrow(m, "col", KCL_INT32, columns * C, NULL);
+  kcl_stored_borrow(m, "val", narrow ? KCL_SINGLE : KCL_SCALAR, columns * C, NULL);
+  kcl_stored_borrow(m, "order", KCL_INT32, 0, NULL);
+  kcl_stored_param(m, "sorted", 0);
   KCL_TRY(reserve_all(m));
   KCL_TRY(KCL_LAUNCH_EACH(s, narrow ? KCL_KERNEL_fill_slices_narrow : KCL_KERNEL_fill_slices,
                           slices * C, KCL_ARG_CSR(A), KCL_ARG_INT(A->rows), KCL_ARG_INT(A->cols),
@@ -80,7 +80,7 @@ done:
 
 /* ---------------------------------------------------------------- and back */
 
-static int widen(kcl_device_setup *s, const kcl_matrix *m, void **out) {
+static int widen(kcl_device_setup *s, const kcl_stored *m, void **out) {
   const int64_t n = m->array[2].count;
   int rc = kcl_amg_device_memory(s, n, sizeof(cl_double), out);
   return rc ? rc
@@ -88,7 +88,7 @@ static int widen(kcl_device_setup *s, const kcl_matrix *m, void **out) {
                               KCL_ARG_BUFFER(*out));
 }
 
-static int view_csr(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out) {
+static int view_csr(kcl_device_setup *s, const kcl_stored *m, bool values, kcl_device_csr *out) {
   out->ptr = m->device[0];
   out->col = m->device[1];
   out->val = values ? m->device[2] : NULL;
@@ -97,7 +97,7 @@ static int view_csr(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_d
 }
 
 /* Rows have room behind them. */
-static int view_sell(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
+static int view_sell(kcl_device_setup *s, const kcl_stored *m, kcl_device_csr *out) {
   int rc;
   out->nnz = m->array[1].count, out->filled = m->nnz;
   KCL_TRY(kcl_amg_device_memory(s, m->rows, sizeof(cl_int), &out->ptr));
@@ -113,7 +113,7 @@ done:
   return rc;
 }
 
-static int view_sell_pattern(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
+static int view_sell_pattern(kcl_device_setup *s, const kcl_stored *m, kcl_device_csr *out) {
   int rc, note;
   KCL_TRY(kcl_amg_device_memory(s, m->rows, sizeof(cl_int), &out->ptr));
   KCL_TRY(kcl_amg_device_memory(s, m->nnz, sizeof(cl_int), &out->col));
@@ -129,7 +129,7 @@ done:
   return rc;
 }
 
-int kcl_amg_device_view(kcl_device_setup *s, const kcl_matrix *m, bool values,
+int kcl_amg_device_view(kcl_device_setup *s, const kcl_stored *m, bool values,
                         kcl_device_csr *out) {
   if (m->source.row_ptr) return kcl_amg_device_upload(s, &m->source, NULL, NULL, out);
   *out = (kcl_device_csr){.rows = m->rows, .cols = m->cols, .nnz = m->nnz};
@@ -140,12 +140,12 @@ int kcl_amg_device_view(kcl_device_setup *s, const kcl_matrix *m, bool values,
 /* ---------------------------------------------------------------- in a format */
 
 int kcl_amg_device_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
-                          kcl_matrix **out) {
+                          kcl_stored **out) {
   kcl *ctx = kcl_amg_device_context(s);
-  kcl_matrix *m = *out = NULL;
+  kcl_stored *m = *out = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
-  *m = (kcl_matrix){.ctx = ctx,
+  *m = (kcl_stored){.ctx = ctx,
                     .format = f,
                     .type = kcl_amg_device_single(s) ? KCL_S : KCL_D,
                     .rows = A->rows,
@@ -158,6 +158,6 @@ int kcl_amg_device_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_form
   KCL_TRY((strcmp(f->name, "sell") ? fill_csr : fill_sell)(s, A, narrow, m));
   *out = m, m = NULL;
 done:
-  kcl_matrix_free(&m);
+  kcl_stored_free(&m);
   return rc;
 }

@@ -16,7 +16,7 @@
 #ifndef KCL_SETUP_H
 #define KCL_SETUP_H
 
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "multigrid/coarsen.h"
 
 /* Results beside KCL_OK. KCL_UNSUITED: the device cannot do it (rows too long for its local memory, too many entries for 32
@@ -113,12 +113,12 @@ void kcl_amg_device_free(kcl *ctx, void *buffer); /* or NULL */
 /* Starts to count A's slices for the format "sell", ahead of kcl_amg_device_matrix, which waits for nothing if there was a wait in
  * between. */
 int kcl_amg_device_slices(kcl_device_setup *s, kcl_device_csr *A);
-/* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
+/* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_stored_narrow, where the type is double. */
 int kcl_amg_device_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
-                          kcl_matrix **out);
+                          kcl_stored **out);
 /* The matrix of a format again as kcl_device_csr, in memory of s or of m, which is not changed; with values, rows may have room
  * behind them. No wait. */
-int kcl_amg_device_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out);
+int kcl_amg_device_view(kcl_device_setup *s, const kcl_stored *m, bool values, kcl_device_csr *out);
 /* Expectations in place of waits: kcl_amg_device_expect_none expects that a doubt proves unfounded; kcl_amg_device_as_expected, which may
  * wait, tells whether all expectations were met. */
 int kcl_amg_device_expect_none(kcl_device_setup *s, int doubt);

@@ -18,7 +18,7 @@ enum { KCL_MOST_WAYS = 12 };
 /* A way to solve. */
 typedef struct kcl_way {
   const kcl_method *method;
-  const kcl_precond *precond;
+  const kcl_precond_kind *precond;
 } kcl_way;
 
 typedef struct kcl_plan {

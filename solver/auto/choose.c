@@ -285,7 +285,7 @@ int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_f
 void kcl_choose_explain_adjoint(kcl_selection *c) {
   const kcl_engine *e = c->engine;
   if (e->operator_count < 2) return;
-  const kcl_matrix *A = e->operators[0], *AH = e->operators[1];
+  const kcl_stored *A = e->operators[0], *AH = e->operators[1];
   if (A->format != AH->format || A->rows != A->cols)
     kcl_auto_say(c->why_format, sizeof c->why_format, "; its adjoint in %s", AH->format->name);
 }

@@ -60,7 +60,7 @@ static bool jacobi_suits(const kcl_system *s, const kcl_method *m) {
 
 /* ---------------------------------------------------------------- the plan */
 
-static void add_to_plan(kcl_plan *p, const kcl_method *m, const kcl_precond *precond) {
+static void add_to_plan(kcl_plan *p, const kcl_method *m, const kcl_precond_kind *precond) {
   for (int i = 0; i < p->count; i++)
     if (p->way[i].method == m && p->way[i].precond == precond) return;
   if (p->count < KCL_MOST_WAYS) p->way[p->count++] = (kcl_way){m, precond};
@@ -70,7 +70,7 @@ static void add_to_plan(kcl_plan *p, const kcl_method *m, const kcl_precond *pre
 static int add_method(const kcl_system *s, const char *name, bool plain, kcl_plan *p) {
   const kcl_precond_request q = kcl_system_request(s);
   const kcl_method *m;
-  const kcl_precond *precond;
+  const kcl_precond_kind *precond;
   int rc = kcl_method_find(s->ctx, name, &m);
   if (rc) return rc;
   const char *suits = !plain && jacobi_suits(s, m) ? "jacobi" : "none";
@@ -84,7 +84,7 @@ static int add_method(const kcl_system *s, const char *name, bool plain, kcl_pla
 static int add_factored(const kcl_system *s, const char *name, kcl_plan *p) {
   const kcl_precond_request q = kcl_system_request(s);
   const kcl_method *m;
-  const kcl_precond *precond;
+  const kcl_precond_kind *precond;
   if (s->hermitian || !s->undecided.method || !s->undecided.precond) return KCL_OK;
   int rc = kcl_method_find(s->ctx, name, &m);
   if (!rc) rc = kcl_precond_find(s->ctx, "ilut", &precond);
@@ -96,7 +96,7 @@ static int add_factored(const kcl_system *s, const char *name, kcl_plan *p) {
 static int none_suits(const kcl_system *s, const char *name) {
   const kcl_precond_request q = kcl_system_request(s);
   const kcl_method *m;
-  const kcl_precond *precond;
+  const kcl_precond_kind *precond;
   int rc = kcl_method_find(s->ctx, name, &m);
   if (!rc) rc = kcl_precond_find(s->ctx, s->options.precond, &precond);
   return rc ? rc : kcl_precond_check(&q, precond, m);

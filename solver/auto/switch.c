@@ -29,7 +29,7 @@ static bool suits(const kcl_selection *c) {
   const kcl_system *s = c->system;
   const kcl_precond_request q = kcl_system_request(s);
   const char *now = c->way.method->name;
-  const kcl_precond *p;
+  const kcl_precond_kind *p;
   const kcl_method *m;
   return s->undecided.precond && !s->options.mixed && c->engine->program->has_ritz &&
          (!strcmp(now, "cg") || kcl_auto_is_cg_form(now)) && !kcl_precond_find(s->ctx, NAME, &p) &&
@@ -102,7 +102,7 @@ static double price(kcl_selection *c, double each, double plain) {
 
 /* Sets it up beside the iterations; where that fails they go on. */
 static bool set_up_switch(kcl_selection *c) {
-  const kcl_precond *p;
+  const kcl_precond_kind *p;
   const kcl_method *m;
   kcl_preconditioner *M = NULL;
   int rc = kcl_precond_find(c->system->ctx, NAME, &p);

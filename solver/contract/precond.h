@@ -1,7 +1,7 @@
 /* For authors of preconditioners: z = M^-1 r.
  *
  * A preconditioner is one file solver/precond/NAME.c and one line in solver/precond/list.def (docs/add-preconditioner.md).
- * Its descriptor, kcl_precond, says what it needs, sets up a kcl_preconditioner from A and records its application. A
+ * Its descriptor, kcl_precond_kind, says what it needs, sets up a kcl_preconditioner from A and records its application. A
  * kcl_preconditioner owns vectors and matrices. It is set up once per system and shared by the engines of all formats
  * and methods.
  */
@@ -39,7 +39,7 @@ typedef struct kcl_precond_request {
   const kcl_preconditioner *before;
 } kcl_precond_request;
 
-typedef struct kcl_precond {
+typedef struct kcl_precond_kind {
   const char *name, *summary, *source;
   unsigned needs;     /* KCL_NEEDS_... */
   bool symmetric;     /* M = M^H where A = A^H, and M = M^T where A = A^T */
@@ -61,7 +61,7 @@ typedef struct kcl_precond {
   int (*refresh)(kcl_preconditioner *M, const kcl_precond_request *q);
   /* Records z = M^-1 r, or M^-H r; z and r are different vectors, r is not written. NULL: M = I. */
   void (*apply)(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint);
-} kcl_precond;
+} kcl_precond_kind;
 
 /* What set-up reports. */
 typedef struct kcl_precond_size {
@@ -83,12 +83,12 @@ typedef struct kcl_precond_vector {
 
 /* A matrix, and its adjoint where that was asked for. */
 typedef struct kcl_precond_matrix {
-  kcl_matrix *C, *CH;
+  kcl_stored *C, *CH;
 } kcl_precond_matrix;
 
 struct kcl_preconditioner {
   kcl *ctx;
-  const kcl_precond *kind;
+  const kcl_precond_kind *kind;
   kcl_type type;             /* of A, and of programs that apply it */
   bool hermitian, symmetric; /* A = A^H, A = A^T */
   bool adjoint;              /* M^-H is applied, too */
@@ -124,7 +124,7 @@ int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C, bool narrow);
 /* For levels that are made on the device: their format; and one in it, which M takes over. longest: entries of a row. */
 int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
                              const kcl_format **out);
-int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest);
+int kcl_precond_adopt(kcl_preconditioner *M, kcl_stored *C, int64_t longest);
 /* Matrix number i of another one, which both own. */
 int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *from, int i);
 /* buffer: cl_mem [n], also taken over, to be freed by free_buffer. */
@@ -141,7 +141,7 @@ static inline kcl_vec kcl_precond_constant(const kcl_program *k, int vector) {
 }
 
 /* Matrix number i; or C^H, which is C itself unless that was asked for. */
-static inline kcl_matrix *kcl_precond_operator(const kcl_preconditioner *M, int i, bool adjoint) {
+static inline kcl_stored *kcl_precond_operator(const kcl_preconditioner *M, int i, bool adjoint) {
   return adjoint && M->matrix[i].CH ? M->matrix[i].CH : M->matrix[i].C;
 }
 

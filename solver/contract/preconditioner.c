@@ -80,11 +80,11 @@ static void count_matrix_rows(const kcl_csr *C, kcl_stats *s) {
 }
 
 /* What predictions ask of a matrix is in its outline. */
-static void outline_of_matrix(kcl_matrix *m, const kcl_stats *s) {
-  kcl_matrix o;
-  kcl_matrix_outline(m->ctx, m->format, s, m->type, &o);
+static void outline_of_matrix(kcl_stored *m, const kcl_stats *s) {
+  kcl_stored o;
+  kcl_stored_outline(m->ctx, m->format, s, m->type, &o);
   m->chain = o.chain, m->mean = o.mean, m->entry_ns = o.entry_ns, m->bandwidth = o.bandwidth;
-  m->streamed = kcl_matrix_bytes(m);
+  m->streamed = kcl_stored_bytes(m);
 }
 
 static int convert_matrix(kcl *ctx, kcl_type type, kcl_csr **C) {
@@ -97,10 +97,10 @@ static int convert_matrix(kcl *ctx, kcl_type type, kcl_csr **C) {
 
 /* C in a format, which then owns it. */
 static int build_preconditioner(kcl_preconditioner *M, kcl_csr *C, bool common, bool narrow,
-                                kcl_matrix **out) {
+                                kcl_stored **out) {
   const kcl_format *f;
   kcl_stats stats;
-  kcl_matrix *m = *out = NULL;
+  kcl_stored *m = *out = NULL;
   int rc;
   if (common) {
     count_matrix_rows(C, &stats);
@@ -109,16 +109,16 @@ static int build_preconditioner(kcl_preconditioner *M, kcl_csr *C, bool common, 
     KCL_TRY(kcl_csr_structure(M->ctx, C, &stats));
     KCL_TRY(format_by_bytes(M->ctx, &stats, M->type, &f));
   }
-  KCL_TRY(kcl_matrix_build(M->ctx, f, C, &m));
-  kcl_matrix_adopt(m, C);
+  KCL_TRY(kcl_stored_build(M->ctx, f, C, &m));
+  kcl_stored_adopt(m, C);
   C = NULL;
-  if (narrow) KCL_TRY(kcl_matrix_narrow(m));
+  if (narrow) KCL_TRY(kcl_stored_narrow(m));
   m->uneven = common;
   outline_of_matrix(m, &stats);
   *out = m, m = NULL;
 done:
   kcl_csr_free(&C);
-  kcl_matrix_free(&m);
+  kcl_stored_free(&m);
   return rc;
 }
 
@@ -151,11 +151,11 @@ int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C, bool narrow) {
   return add_matrix(M, C, false, true, narrow && M->type == KCL_D);
 }
 
-int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest) {
+int kcl_precond_adopt(kcl_preconditioner *M, kcl_stored *C, int64_t longest) {
   kcl_stats s = shape_of_matrix(C->rows, C->cols, C->nnz);
   kcl_precond_matrix *to = one_more(M);
   if (!to) {
-    kcl_matrix_free(&C);
+    kcl_stored_free(&C);
     return KCL_MEMORY;
   }
   s.row_max = longest;
@@ -167,7 +167,7 @@ int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest) {
 int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *from, int i) {
   kcl_precond_matrix *to = one_more(M);
   if (!to) return KCL_MEMORY;
-  to->C = kcl_matrix_share(from->matrix[i].C), to->CH = kcl_matrix_share(from->matrix[i].CH);
+  to->C = kcl_stored_share(from->matrix[i].C), to->CH = kcl_stored_share(from->matrix[i].CH);
   return KCL_OK;
 }
 
@@ -176,8 +176,8 @@ double kcl_preconditioner_bytes(const kcl_preconditioner *M) {
   for (int i = 0; M && i < M->vectors; i++)
     bytes += (double)M->vector[i].n * (double)kcl_type_size(M->vector[i].narrow ? KCL_S : M->type);
   for (int i = 0; M && i < M->matrices; i++) {
-    bytes += kcl_matrix_bytes(M->matrix[i].C);
-    if (M->matrix[i].CH) bytes += kcl_matrix_bytes(M->matrix[i].CH);
+    bytes += kcl_stored_bytes(M->matrix[i].C);
+    if (M->matrix[i].CH) bytes += kcl_stored_bytes(M->matrix[i].CH);
   }
   return bytes;
 }
@@ -252,7 +252,7 @@ kcl_preconditioner *kcl_preconditioner_share(kcl_preconditioner *M) {
 void kcl_preconditioner_clear(kcl_preconditioner *m) {
   for (int i = 0; i < m->vectors; i++) free_vector(m->ctx, &m->vector[i]);
   for (int i = 0; i < m->matrices; i++)
-    kcl_matrix_free(&m->matrix[i].C), kcl_matrix_free(&m->matrix[i].CH);
+    kcl_stored_free(&m->matrix[i].C), kcl_stored_free(&m->matrix[i].CH);
   free(m->vector), free(m->matrix);
   m->vector = NULL, m->matrix = NULL, m->vectors = m->matrices = 0;
 }

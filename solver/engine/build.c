@@ -29,14 +29,14 @@ int kcl_engine_adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_
   return rc;
 }
 
-int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_matrix **out) {
+int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_stored **out) {
   kcl_csr *AH = NULL;
   int rc;
   *out = NULL;
   KCL_TRY(kcl_csr_adjoint(s->ctx, kcl_system_matrix(s), &AH));
   KCL_TRY(kcl_engine_adjoint_format(s, AH, &f));
-  KCL_TRY(kcl_matrix_build(s->ctx, f, AH, out));
-  kcl_matrix_adopt(*out, AH); /* a format may use AH's arrays in place */
+  KCL_TRY(kcl_stored_build(s->ctx, f, AH, out));
+  kcl_stored_adopt(*out, AH); /* a format may use AH's arrays in place */
   AH = NULL;
 done:
   kcl_csr_free(&AH);
@@ -44,7 +44,7 @@ done:
 }
 
 static int add_operators(kcl_engine *e, const kcl_system *s, const kcl_format *f) {
-  kcl_matrix *const *shared = s->shared, *AH = NULL;
+  kcl_stored *const *shared = s->shared, *AH = NULL;
   int rc;
   if (shared[0])
     KCL_TRY(kcl_engine_share(e, shared[0]));
@@ -54,7 +54,7 @@ static int add_operators(kcl_engine *e, const kcl_system *s, const kcl_format *f
   if (!shared[1]) KCL_TRY(kcl_engine_adjoint(s, f, &AH));
   KCL_TRY(kcl_engine_share(e, AH ? AH : shared[1]));
 done:
-  kcl_matrix_free(&AH);
+  kcl_stored_free(&AH);
   return rc;
 }
 
@@ -94,7 +94,7 @@ static int record_engine(kcl_engine *e, const kcl_system *s) {
 
 void kcl_engine_describe(kcl_engine *e, int asked_nrhs) {
   kcl *ctx = e->ctx;
-  const kcl_matrix *m = e->operators[0];
+  const kcl_stored *m = e->operators[0];
   char *text = e->kernel;
   size_t used, room = sizeof e->kernel;
   if (!ctx->opencl)
@@ -114,7 +114,7 @@ void kcl_engine_describe(kcl_engine *e, int asked_nrhs) {
     snprintf(text + used, room - used, ", one right-hand side at a time");
 }
 
-int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond *precond,
+int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
                      const kcl_format *format, kcl_engine **out) {
   kcl_engine *e = *out = NULL;
   double start = kcl_now();

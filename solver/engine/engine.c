@@ -2,7 +2,7 @@
 #include "solver/engine/engine.h"
 #include <stdlib.h>
 
-int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *precond,
+int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond_kind *precond,
                       kcl_engine **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "an engine", (void **)out);
   if (!rc) (*out)->ctx = ctx, (*out)->method = method, (*out)->precond = precond;
@@ -10,7 +10,7 @@ int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *pre
 }
 
 static int room_for_engine(kcl_engine *e) {
-  kcl_matrix **more = realloc(e->operators, (size_t)(e->operator_count + 1) * sizeof *more);
+  kcl_stored **more = realloc(e->operators, (size_t)(e->operator_count + 1) * sizeof *more);
   if (!more) return kcl_fail(e->ctx, KCL_MEMORY, "out of memory: the operators of an engine");
   e->operators = more;
   return KCL_OK;
@@ -19,15 +19,15 @@ static int room_for_engine(kcl_engine *e) {
 int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_system *s) {
   int rc = room_for_engine(e);
   if (!rc)
-    rc = kcl_matrix_build_from(e->ctx, format, kcl_system_matrix(s), s->distinct,
+    rc = kcl_stored_build_from(e->ctx, format, kcl_system_matrix(s), s->distinct,
                                &e->operators[e->operator_count]);
   if (!rc) e->operator_count++;
   return rc;
 }
 
-int kcl_engine_share(kcl_engine *e, kcl_matrix *A) {
+int kcl_engine_share(kcl_engine *e, kcl_stored *A) {
   int rc = room_for_engine(e);
-  if (!rc) e->operators[e->operator_count++] = kcl_matrix_share(A);
+  if (!rc) e->operators[e->operator_count++] = kcl_stored_share(A);
   return rc;
 }
 
@@ -36,7 +36,7 @@ void kcl_engine_free(kcl_engine **e) {
   if ((*e)->executor.close) (*e)->executor.close(&(*e)->executor);
   kcl_program_free(&(*e)->program);
   kcl_preconditioner_free(&(*e)->M);
-  for (int i = 0; i < (*e)->operator_count; i++) kcl_matrix_free(&(*e)->operators[i]);
+  for (int i = 0; i < (*e)->operator_count; i++) kcl_stored_free(&(*e)->operators[i]);
   free((*e)->operators);
   free(*e);
   *e = NULL;
@@ -49,7 +49,7 @@ const char *kcl_engine_format(const kcl_engine *e) { return e->operators[0]->for
 double kcl_engine_stored_bytes(const kcl_engine *e) {
   double bytes = 0;
   for (int i = 0; i < e->operator_count; i++)
-    if (!i || e->operators[i] != e->operators[0]) bytes += kcl_matrix_bytes(e->operators[i]);
+    if (!i || e->operators[i] != e->operators[0]) bytes += kcl_stored_bytes(e->operators[i]);
   return bytes;
 }
 

@@ -12,8 +12,8 @@
 typedef struct kcl_engine {
   kcl *ctx;
   const kcl_method *method;
-  const kcl_precond *precond;
-  kcl_matrix **operators; /* [operator_count], owned: A; A^H for methods that multiply by it */
+  const kcl_precond_kind *precond;
+  kcl_stored **operators; /* [operator_count], owned: A; A^H for methods that multiply by it */
   int operator_count;
   kcl_preconditioner *M;  /* shared; NULL: none */
   kcl_program *program;   /* the method, recorded */
@@ -24,44 +24,44 @@ typedef struct kcl_engine {
 
 /* The system's A by this method, A in this format. The system lives as long as the engine. A^H has the same format,
  * or, where formats are chosen here, the one that suits it. */
-int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond *precond,
+int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
                      const kcl_format *format, kcl_engine **out);
 void kcl_engine_free(kcl_engine **e);
 
 /* In steps: an engine without operators; one more operator, the system's A, which lives as long as the engine, or one that it
  * shares; what runs, as text. */
-int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *precond,
+int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond_kind *precond,
                       kcl_engine **out);
 int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_system *s);
-int kcl_engine_share(kcl_engine *e, kcl_matrix *A);
+int kcl_engine_share(kcl_engine *e, kcl_stored *A);
 void kcl_engine_describe(kcl_engine *e, int asked_nrhs);
 
 /* The adjoint of the system's matrix in this format, or in the one that suits it where formats are chosen here. */
-int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_matrix **out);
+int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_stored **out);
 
 /* *f, that of A, becomes the format of AH, the adjoint. */
 int kcl_engine_adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_format **f);
 
 /* M for this method, of those set up for the system or set up now; the caller frees it. NULL: M = I. */
-int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const kcl_method *m,
+int kcl_system_preconditioner(const kcl_system *s, const kcl_precond_kind *p, const kcl_method *m,
                               kcl_preconditioner **out);
 /* M from one of `before`, which were set up for other values in A's pattern, with the parts that remain valid. */
 int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *before,
-                                      const kcl_precond *p, const kcl_method *m,
+                                      const kcl_precond_kind *p, const kcl_method *m,
                                       kcl_preconditioner **out);
 /* Frees what a later set-up of new values could use: preconditioners, and which rows repeat. */
 void kcl_system_forget_kept(kcl_system *s);
 
 /* b = A x alone (product.c): an engine without a method that shares A, nrhs columns per pass where A's format can. */
-int kcl_engine_product(kcl_matrix *A, int nrhs, kcl_engine **out);
+int kcl_engine_product(kcl_stored *A, int nrhs, kcl_engine **out);
 /* Seconds per pass over START, the mean over so many. */
 int kcl_engine_time_product(kcl_engine *e, int times, double *seconds);
 
 /* The formats that accept A, by the seconds per iteration that are predicted for this method, the fastest first. */
-int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                        kcl_rank list[KCL_MOST_FORMATS], int *count);
 /* The same of one format; NULL: of the fastest. Infinite where it does not accept A. */
-int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                          const char *format, double *seconds);
 
 /* The format in which a product with the system's A alone is predicted to be the fastest, and why: [room]. The system's

@@ -2,7 +2,7 @@
 #include "solver/engine/engine.h"
 #include <stdlib.h>
 
-static kcl_preconditioner *find_made(const kcl_preconds *list, const kcl_precond *p,
+static kcl_preconditioner *find_made(const kcl_preconds *list, const kcl_precond_kind *p,
                                      const kcl_method *m) {
   for (int i = 0; list && i < list->count; i++)
     if (kcl_precond_serves(list->made[i], p, m)) return list->made[i];
@@ -10,7 +10,7 @@ static kcl_preconditioner *find_made(const kcl_preconds *list, const kcl_precond
 }
 
 int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *before,
-                                      const kcl_precond *p, const kcl_method *m,
+                                      const kcl_precond_kind *p, const kcl_method *m,
                                       kcl_preconditioner **out) {
   kcl_preconds *known = s->preconds;
   kcl_precond_request q = kcl_system_request(s);
@@ -25,7 +25,7 @@ int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *b
   return rc;
 }
 
-int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const kcl_method *m,
+int kcl_system_preconditioner(const kcl_system *s, const kcl_precond_kind *p, const kcl_method *m,
                               kcl_preconditioner **out) {
   return kcl_system_refresh_preconditioner(s, NULL, p, m, out);
 }

@@ -10,12 +10,12 @@
 #include <string.h>
 
 typedef struct outline { /* a program whose matrices are not built */
-  kcl_matrix A, AH;
+  kcl_stored A, AH;
   kcl_preconditioner *M;
   kcl_program *program;
 } outline;
 
-static int record_method(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+static int record_method(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                          outline *o) {
   kcl_program *k = o->program;
   k->AH = m->adjoint ? &o->AH : NULL;
@@ -28,20 +28,20 @@ static int record_method(const kcl_system *s, const kcl_method *m, const kcl_pre
   return KCL_OK;
 }
 
-static void record_product(kcl_program *k, kcl_matrix *A) {
+static void record_product(kcl_program *k, kcl_stored *A) {
   k->product = true, k->iterations = 1;
   kcl_begin(k, KCL_LOOP);
   kcl_apply(k, kcl_b(k), A, kcl_x(k)); /* b = A x */
 }
 
 /* m NULL: a product alone. */
-static int record_prediction(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+static int record_prediction(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                              const kcl_format *f, outline *o) {
   const kcl_stats *t = &s->stats;
   int rc = kcl_program_create(s->ctx, s->options.precision, t->rows, t->cols, &o->program);
   if (rc) return rc;
   kcl_program *k = o->program;
-  kcl_matrix_outline(s->ctx, f, t, s->options.precision, &o->A);
+  kcl_stored_outline(s->ctx, f, t, s->options.precision, &o->A);
   o->AH = o->A;
   k->A = &o->A;
   if (!m) record_product(k, &o->A);
@@ -54,7 +54,7 @@ static int record_prediction(const kcl_system *s, const kcl_method *m, const kcl
 static double predicted_seconds(const kcl_system *s, outline *o, const kcl_rank *r) {
   const kcl_stats *t = &s->stats;
   kcl_program *k = o->program;
-  kcl_matrix_outline(s->ctx, r->format, t, s->options.precision, &o->A);
+  kcl_stored_outline(s->ctx, r->format, t, s->options.precision, &o->A);
   o->A.streamed = r->moved - (double)(t->rows + t->cols) * (double)kcl_type_size(k->type);
   o->AH = o->A, o->AH.rows = t->cols, o->AH.cols = t->rows;
   return kcl_executor_estimate(k) / k->iterations / k->nrhs;
@@ -70,8 +70,8 @@ static void sort_ranks(kcl_rank *list, int count) {
 }
 
 /* only: the one format that is asked for, the others get no time; NULL: all. */
-static int predict(const kcl_system *s, const kcl_method *m, const kcl_precond *p, const char *only,
-                   kcl_rank list[KCL_MOST_FORMATS], int *count) {
+static int predict(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
+                   const char *only, kcl_rank list[KCL_MOST_FORMATS], int *count) {
   outline programs[4] = {{.program = NULL}}; /* by what the recorder asks of a format */
   int rc = kcl_format_rank(s->ctx, &s->stats, s->options.precision, list, count);
   for (int i = 0; i < *count && !rc; i++) {
@@ -88,7 +88,7 @@ static int predict(const kcl_system *s, const kcl_method *m, const kcl_precond *
   return rc;
 }
 
-int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                        kcl_rank list[KCL_MOST_FORMATS], int *count) {
   return predict(s, m, p, NULL, list, count);
 }
@@ -106,7 +106,7 @@ int kcl_engine_choose(const kcl_system *s, const kcl_format **f, char *why, size
   return KCL_OK;
 }
 
-int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                          const char *format, double *seconds) {
   kcl_rank list[KCL_MOST_FORMATS];
   int count, rc = predict(s, m, p, format, list, &count);

@@ -4,7 +4,7 @@
 #include "solver/engine/engine.h"
 
 static int record_one_product(kcl_engine *e, int nrhs) {
-  kcl_matrix *A = e->operators[0];
+  kcl_stored *A = e->operators[0];
   const bool several = !e->ctx->opencl || A->format->multi_rhs;
   int rc = kcl_program_create(e->ctx, A->type, A->rows, A->cols, &e->program);
   if (rc) return rc;
@@ -15,7 +15,7 @@ static int record_one_product(kcl_engine *e, int nrhs) {
   return kcl_program_end(k);
 }
 
-int kcl_engine_product(kcl_matrix *A, int nrhs, kcl_engine **out) {
+int kcl_engine_product(kcl_stored *A, int nrhs, kcl_engine **out) {
   kcl_engine *e = *out = NULL;
   int rc;
   KCL_TRY(kcl_engine_create(A->ctx, NULL, NULL, &e));

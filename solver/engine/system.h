@@ -48,7 +48,7 @@ struct kcl_system {
   char scale_reason[256]; /* why it is scaled, or not although its rows differ; or empty */
   /* A and A^H as an operator has them already, in the precision and format of the options and not scaled; NULL: to be
    * built. Ours too. */
-  kcl_matrix *shared[2];
+  kcl_stored *shared[2];
   /* Where ranks share the system A has this rank's rows, own columns alone; NULL, 0: the system is here alone. The halo of A's
    * rows; for methods that multiply by A^H its rows as given, own columns alone, their halo, and |A|_F of all ranks as given and
    * as devices have A. */

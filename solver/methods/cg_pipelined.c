@@ -7,7 +7,7 @@
  * the old one.
  * Bytes, besides A: 12 n s (w z w' z' x x p p s s r r), 19 n s with Jacobi.
  */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "solver/methods/method.h"
 
 typedef struct vars {
@@ -55,7 +55,7 @@ static void pipelined_catch_up(kcl_program *k, const vars *v, int i) {
  * product; then x must have caught up before it; else it does so in the same pass. */
 static void pipelined_iterate(kcl_program *k, const vars *v, int i) {
   kcl_coef beta = plus(v->beta);
-  bool early = kcl_matrix_ends_stage(kcl_A(k));
+  bool early = kcl_stored_ends_stage(kcl_A(k));
   kcl_multiply(k, v->beta, plus(v->gamma_new), plus(v->per_gamma)); /* beta = gamma' / gamma  */
   kcl_history_ritz(k, v->alpha[1 - i], v->beta);                    /* for the condition      */
   kcl_end_iteration(k, v->rr);                                      /* small enough?          */

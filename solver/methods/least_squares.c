@@ -41,7 +41,7 @@ kcl_least_squares kcl_least_squares_of(kcl_program *k) {
   return l;
 }
 
-void kcl_apply_scaled(kcl_program *k, const kcl_least_squares *l, kcl_vec y, kcl_matrix *A,
+void kcl_apply_scaled(kcl_program *k, const kcl_least_squares *l, kcl_vec y, kcl_stored *A,
                       kcl_vec x) {
   kcl_apply(k, y, A, x);
   kcl_lincomb(k, y, plus(l->scale), y, KCL_ZERO, y);

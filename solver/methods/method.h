@@ -26,7 +26,7 @@ typedef struct kcl_least_squares {
   kcl_vec one, scale_of, norm2_of;
 } kcl_least_squares;
 kcl_least_squares kcl_least_squares_of(kcl_program *k);
-void kcl_apply_scaled(kcl_program *k, const kcl_least_squares *l, kcl_vec y, kcl_matrix *A,
+void kcl_apply_scaled(kcl_program *k, const kcl_least_squares *l, kcl_vec y, kcl_stored *A,
                       kcl_vec x); /* y = scale A x */
 /* For START, first: scale, norm2, bb and hh; h is overwritten. */
 void kcl_references(kcl_program *k, const kcl_least_squares *l, kcl_vec h);

@@ -93,8 +93,8 @@ static double bytes_aggressive(const kcl_precond_request *q) { return amg_bytes(
     .no_adjoint = true, .parameters = parameters, .bytes = bytes_, .ahead = amg_ahead,             \
     .setup = setup_, .refresh = kcl_levels_refresh, .apply = kcl_levels_apply                      \
   }
-const kcl_precond kcl_precond_amg = CLASSICAL("amg", "", bytes_full, amg_setup);
-const kcl_precond kcl_precond_amg_aggressive = CLASSICAL(
+const kcl_precond_kind kcl_precond_amg = CLASSICAL("amg", "", bytes_full, amg_setup);
+const kcl_precond_kind kcl_precond_amg_aggressive = CLASSICAL(
     "amg-aggressive", ", the first level coarsened twice", bytes_aggressive, setup_aggressively);
-const kcl_precond kcl_precond_amg_w =
+const kcl_precond_kind kcl_precond_amg_w =
     CLASSICAL("amg-w", ", a W-cycle on the first levels", bytes_full, setup_w);

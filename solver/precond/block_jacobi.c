@@ -112,11 +112,11 @@ static double block_jacobi_bytes(const kcl_precond_request *q) {
   return (double)q->stats->rows * (MOST * (4.0 + (double)kcl_type_size(q->A->type)) + 8);
 }
 
-const kcl_precond kcl_precond_block_jacobi = {.name = "block-jacobi",
-                                              .summary = "the diagonal blocks of A, inverted",
-                                              .source = "Saad 2003",
-                                              .symmetric = true,
-                                              .parameters = parameters,
-                                              .bytes = block_jacobi_bytes,
-                                              .setup = block_jacobi_setup,
-                                              .apply = block_jacobi_apply};
+const kcl_precond_kind kcl_precond_block_jacobi = {.name = "block-jacobi",
+                                                   .summary = "the diagonal blocks of A, inverted",
+                                                   .source = "Saad 2003",
+                                                   .symmetric = true,
+                                                   .parameters = parameters,
+                                                   .bytes = block_jacobi_bytes,
+                                                   .setup = block_jacobi_setup,
+                                                   .apply = block_jacobi_apply};

@@ -39,13 +39,13 @@ static void chebyshev_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec
   kcl_record_smoothing(k, &s, z, r);
 }
 
-const kcl_precond kcl_precond_chebyshev = {.name = "chebyshev",
-                                           .summary =
-                                               "a polynomial in A, Hermitian positive definite",
-                                           .source = "Lottes 2023",
-                                           .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
-                                           .symmetric = true,
-                                           .whole = true,
-                                           .parameters = parameters,
-                                           .setup = chebyshev_setup,
-                                           .apply = chebyshev_apply};
+const kcl_precond_kind kcl_precond_chebyshev = {
+    .name = "chebyshev",
+    .summary = "a polynomial in A, Hermitian positive definite",
+    .source = "Lottes 2023",
+    .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
+    .symmetric = true,
+    .whole = true,
+    .parameters = parameters,
+    .setup = chebyshev_setup,
+    .apply = chebyshev_apply};

@@ -82,12 +82,12 @@ static double fsai_bytes(const kcl_precond_request *q) {
   return 2 * (double)s->rows * (2 * mean * (4.0 + (double)kcl_type_size(q->A->type)) + 8);
 }
 
-const kcl_precond kcl_precond_fsai = {.name = "fsai",
-                                      .summary = "factorised sparse approximate inverse",
-                                      .source = "Kolotilina & Yeremin 1993",
-                                      .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
-                                      .symmetric = true,
-                                      .parameters = parameters,
-                                      .bytes = fsai_bytes,
-                                      .setup = fsai_setup,
-                                      .apply = fsai_apply};
+const kcl_precond_kind kcl_precond_fsai = {.name = "fsai",
+                                           .summary = "factorised sparse approximate inverse",
+                                           .source = "Kolotilina & Yeremin 1993",
+                                           .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
+                                           .symmetric = true,
+                                           .parameters = parameters,
+                                           .bytes = fsai_bytes,
+                                           .setup = fsai_setup,
+                                           .apply = fsai_apply};

@@ -56,13 +56,14 @@ static double ic_bytes(const kcl_precond_request *q) {
   return ((double)s->nnz + (double)s->rows) * (4 + size) + (double)s->rows * (48 + 4 * size);
 }
 
-const kcl_precond kcl_precond_ic = {.name = "ic",
-                                    .summary = "incomplete Cholesky factors of A's pattern, IC(0)",
-                                    .source = "Meijerink & van der Vorst 1977",
-                                    .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
-                                    .symmetric = true,
-                                    .parameters = parameters,
-                                    .bytes = ic_bytes,
-                                    .setup = ic_setup,
-                                    .refresh = ic_setup, /* the factors' patterns are A's */
-                                    .apply = kcl_factored_apply};
+const kcl_precond_kind kcl_precond_ic = {.name = "ic",
+                                         .summary =
+                                             "incomplete Cholesky factors of A's pattern, IC(0)",
+                                         .source = "Meijerink & van der Vorst 1977",
+                                         .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
+                                         .symmetric = true,
+                                         .parameters = parameters,
+                                         .bytes = ic_bytes,
+                                         .setup = ic_setup,
+                                         .refresh = ic_setup, /* the factors' patterns are A's */
+                                         .apply = kcl_factored_apply};

@@ -19,9 +19,9 @@ static double ilu_bytes(const kcl_precond_request *q) {
   return 2 * ((double)s->nnz + (double)s->rows) * (4 + size) + (double)s->rows * (64 + 6 * size);
 }
 
-const kcl_precond kcl_precond_ilu = {.name = "ilu",
-                                     .summary = "incomplete LU factors of A's pattern, ILU(0)",
-                                     .source = "Meijerink & van der Vorst 1977",
-                                     .bytes = ilu_bytes,
-                                     .setup = ilu_setup,
-                                     .apply = kcl_factored_apply};
+const kcl_precond_kind kcl_precond_ilu = {.name = "ilu",
+                                          .summary = "incomplete LU factors of A's pattern, ILU(0)",
+                                          .source = "Meijerink & van der Vorst 1977",
+                                          .bytes = ilu_bytes,
+                                          .setup = ilu_setup,
+                                          .apply = kcl_factored_apply};

@@ -53,10 +53,10 @@ static double ilut_bytes(const kcl_precond_request *q) {
   return (double)s->rows * (4 * p * (4 + size) + 64 + 6 * size);
 }
 
-const kcl_precond kcl_precond_ilut = {.name = "ilut",
-                                      .summary = "incomplete LU factors by a threshold, ILUT",
-                                      .source = "Saad 1994",
-                                      .parameters = parameters,
-                                      .bytes = ilut_bytes,
-                                      .setup = ilut_setup,
-                                      .apply = kcl_factored_apply};
+const kcl_precond_kind kcl_precond_ilut = {.name = "ilut",
+                                           .summary = "incomplete LU factors by a threshold, ILUT",
+                                           .source = "Saad 1994",
+                                           .parameters = parameters,
+                                           .bytes = ilut_bytes,
+                                           .setup = ilut_setup,
+                                           .apply = kcl_factored_apply};

@@ -46,11 +46,12 @@ static void jacobi_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z,
   kcl_times(k, z, kcl_precond_constant(k, 0), r, adjoint); /* z = D^-1 r             */
 }
 
-const kcl_precond kcl_precond_jacobi = {.name = "jacobi",
-                                        .summary = "the diagonal of A; of A^H A for least squares",
-                                        .source = "Jacobi 1845",
-                                        .symmetric = true,
-                                        .whole = true,
-                                        .least_squares = true,
-                                        .setup = jacobi_setup,
-                                        .apply = jacobi_apply};
+const kcl_precond_kind kcl_precond_jacobi = {.name = "jacobi",
+                                             .summary =
+                                                 "the diagonal of A; of A^H A for least squares",
+                                             .source = "Jacobi 1845",
+                                             .symmetric = true,
+                                             .whole = true,
+                                             .least_squares = true,
+                                             .setup = jacobi_setup,
+                                             .apply = jacobi_apply};

@@ -162,15 +162,15 @@ static double sa_bytes(const kcl_precond_request *q) {
   return 1.0 * (double)q->stats->nnz * entry + 2.0 * (double)q->stats->rows * 24 * entry;
 }
 
-const kcl_precond kcl_precond_sa = {.name = "sa",
-                                    .summary = "multigrid by smoothed aggregation",
-                                    .source = "Vanek, Mandel & Brezina 1996",
-                                    .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE,
-                                    .symmetric = true,
-                                    .no_adjoint = true,
-                                    .parameters = parameters,
-                                    .bytes = sa_bytes,
-                                    .ahead = sa_ahead,
-                                    .setup = sa_setup,
-                                    .refresh = kcl_levels_refresh,
-                                    .apply = kcl_levels_apply};
+const kcl_precond_kind kcl_precond_sa = {.name = "sa",
+                                         .summary = "multigrid by smoothed aggregation",
+                                         .source = "Vanek, Mandel & Brezina 1996",
+                                         .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE,
+                                         .symmetric = true,
+                                         .no_adjoint = true,
+                                         .parameters = parameters,
+                                         .bytes = sa_bytes,
+                                         .ahead = sa_ahead,
+                                         .setup = sa_setup,
+                                         .refresh = kcl_levels_refresh,
+                                         .apply = kcl_levels_apply};

@@ -7,7 +7,7 @@
 /* ---------------------------------------------------------------- does it suit? */
 
 /* Why not, or NULL. */
-static const char *unsuited(const kcl_precond_request *q, const kcl_precond *p,
+static const char *unsuited(const kcl_precond_request *q, const kcl_precond_kind *p,
                             const kcl_method *m) {
   if (!p->apply) return NULL;
   if (m->least_squares)
@@ -31,17 +31,18 @@ static void fits_device(const kcl_precond_request *q, const kcl_method *m, char 
                         size_t room) {
   text[0] = 0;
   for (int i = 0; i < kcl_precond_count; i++) {
-    const kcl_precond *p = kcl_precond_at(i);
+    const kcl_precond_kind *p = kcl_precond_at(i);
     size_t used = strlen(text);
     if (!unsuited(q, p, m)) snprintf(text + used, room - used, "%s%s", used ? ", " : "", p->name);
   }
 }
 
-static double bytes_of_matrices(const kcl_precond_request *q, const kcl_precond *p) {
+static double bytes_of_matrices(const kcl_precond_request *q, const kcl_precond_kind *p) {
   return p->bytes ? p->bytes(q) : 0;
 }
 
-int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *p, const kcl_method *m) {
+int kcl_precond_check(const kcl_precond_request *q, const kcl_precond_kind *p,
+                      const kcl_method *m) {
   const char *why = unsuited(q, p, m);
   char others[300];
   if (why) {
@@ -60,7 +61,7 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *p, const 
 /* ---------------------------------------------------------------- set-up */
 
 static int set_up_or_refresh(const kcl_precond_request *q, kcl_preconditioner *M) {
-  const kcl_precond *p = M->kind;
+  const kcl_precond_kind *p = M->kind;
   if (q->before && p->refresh) return p->refresh(M, q);
   return p->setup ? p->setup(M, q) : KCL_OK;
 }
@@ -81,7 +82,7 @@ static int explain_rows(const kcl_precond_request *q, int rc) {
                   (long long)q->halo->ranks->first_row + 1);
 }
 
-static int set_up_preconditioner(const kcl_precond_request *q, const kcl_precond *p,
+static int set_up_preconditioner(const kcl_precond_request *q, const kcl_precond_kind *p,
                                  const kcl_method *m, kcl_preconditioner **out) {
   kcl_preconditioner *M = NULL;
   double start = kcl_now();
@@ -106,7 +107,7 @@ done:
   return rc;
 }
 
-int kcl_precond_setup(const kcl_precond_request *q, const kcl_precond *p, const kcl_method *m,
+int kcl_precond_setup(const kcl_precond_request *q, const kcl_precond_kind *p, const kcl_method *m,
                       kcl_preconditioner **out) {
   *out = NULL;
   int rc = kcl_precond_check(q, p, m);
@@ -117,7 +118,8 @@ int kcl_precond_setup(const kcl_precond_request *q, const kcl_precond *p, const 
   return rc;
 }
 
-bool kcl_precond_serves(const kcl_preconditioner *M, const kcl_precond *p, const kcl_method *m) {
+bool kcl_precond_serves(const kcl_preconditioner *M, const kcl_precond_kind *p,
+                        const kcl_method *m) {
   const bool adjoint = m->adjoint && !m->least_squares;
   return M->kind == p && (M->scale > 0) == m->least_squares && (M->adjoint || !adjoint);
 }

@@ -56,10 +56,10 @@ static double spai_bytes(const kcl_precond_request *q) {
   return entries * (4.0 + (double)kcl_type_size(q->A->type)) + 8 * rows;
 }
 
-const kcl_precond kcl_precond_spai = {.name = "spai",
-                                      .summary = "sparse approximate inverse of A's pattern",
-                                      .source = "Grote & Huckle 1997",
-                                      .parameters = parameters,
-                                      .bytes = spai_bytes,
-                                      .setup = spai_setup,
-                                      .apply = spai_apply};
+const kcl_precond_kind kcl_precond_spai = {.name = "spai",
+                                           .summary = "sparse approximate inverse of A's pattern",
+                                           .source = "Grote & Huckle 1997",
+                                           .parameters = parameters,
+                                           .bytes = spai_bytes,
+                                           .setup = spai_setup,
+                                           .apply = spai_apply};

@@ -35,7 +35,7 @@ const char *kcl_emit_vec(const kcl_emit *e, kcl_vec v);
 static inline bool kcl_emit_narrow(const kcl_emit *e, kcl_vec v) { return e->k->vector[v].narrow; }
 
 /* The matrix of the stage's product, its columns renumbered where the geometry says so; and the prefix of its arrays. */
-const kcl_matrix *kcl_emit_matrix(const kcl_emit *e);
+const kcl_stored *kcl_emit_matrix(const kcl_emit *e);
 const char *kcl_emit_prefix(const kcl_emit *e);
 
 /* ---- scalars.c */
@@ -67,7 +67,7 @@ enum {
   KCL_ARRAYS_TYPED,
   KCL_ARRAYS_WRITTEN
 }; /* the last: prepared arrays as prepare() sees them */
-void kcl_put_arrays(kcl_source *t, const kcl_matrix *m, int typed, const char *prefix);
+void kcl_put_arrays(kcl_source *t, const kcl_stored *m, int typed, const char *prefix);
 void kcl_put_format(kcl_source *t, const kcl_emit *e);
 void kcl_put_product(kcl_source *t, const kcl_emit *e);
 void kcl_put_loop(kcl_source *t, const kcl_emit *e);

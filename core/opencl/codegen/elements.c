@@ -22,7 +22,7 @@ static bool one_by_one(const kcl_emit *e) { return !e->cpu || several(e); }
 
 /* Is y_i passed in a register? So it is on GPUs, and where an element is wide itself. */
 static bool y_given(const kcl_emit *e) {
-  return e->s->A && one_by_one(e) && !kcl_matrix_scatters(e->s->A);
+  return e->s->A && one_by_one(e) && !kcl_stored_scatters(e->s->A);
 }
 
 /* ---------------------------------------------------------------- parameters and arguments */

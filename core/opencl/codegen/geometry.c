@@ -29,7 +29,7 @@ enum {
 static double footprint(const kcl_program *k) {
   const kcl_phase phase = k->stages[KCL_LOOP] ? KCL_LOOP : KCL_START;
   double bytes = 0;
-  for (int i = 0; i < k->ops; i++) bytes += kcl_matrix_bytes(k->op[i].matrix);
+  for (int i = 0; i < k->ops; i++) bytes += kcl_stored_bytes(k->op[i].matrix);
   for (kcl_vec v = 0; v < k->vectors; v++)
     if (kcl_phase_uses(k, phase, v))
       bytes += (double)k->vector[v].n * (double)kcl_type_size(kcl_vector_stored(k, v)) *
@@ -46,7 +46,7 @@ static bool streams(const kcl_program *k) {
 /* Limits the groups per compute unit where each work-item walks along a row of its own and so returns to its own cache lines of
  * columns and values: all of them must fit into the L1 cache. */
 static int cached(const kcl_program *k, int group, int groups) {
-  const kcl_matrix *A = k->A;
+  const kcl_stored *A = k->A;
   if (!k->ctx->opencl->is_nvidia || !A || !A->row_per_item || A->lanes > 1 || !A->rows)
     return groups;
   double row = (double)A->nnz * (double)(4 + kcl_type_size(k->type)) / (double)A->rows;

@@ -21,7 +21,7 @@ typedef struct kcl_geometry {
   /* The persistent kernel: all of LOOP in one launch. What follows is about it. */
   bool persistent;
   bool local_halo;              /* the halo of a group's rows fits in its local memory */
-  const kcl_matrix *renumbered; /* A with columns as positions in halo lists; NULL: a range of x */
+  const kcl_stored *renumbered; /* A with columns as positions in halo lists; NULL: a range of x */
   bool cached_x;                /* without local_halo: x is read through the L1 cache */
   int rows_per_item;            /* elements per work-item */
   bool in_registers;            /* vectors of LOOP are kept in registers */
@@ -72,7 +72,7 @@ bool kcl_stage_serves(const kcl_program *k, int phase, int leader, int number,
 bool kcl_stage_can_share(const kcl_program *k, int phase, int number);
 /* Work-items per row in a series: one of few numbers, so that hierarchies have the same source; 1 where rows would be added up
  * in local memory. */
-int kcl_series_lanes(const kcl_program *k, const kcl_matrix *A);
+int kcl_series_lanes(const kcl_program *k, const kcl_stored *A);
 bool kcl_stage_in_series(const kcl_program *k, const kcl_geometry *g, int phase, int number);
 /* The next such stage after this one, (0, -1) at first; false: there is none. */
 bool kcl_series_next(const kcl_program *k, const kcl_geometry *g, int *phase, int *number);

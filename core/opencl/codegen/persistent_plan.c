@@ -67,7 +67,7 @@ bool kcl_loop_can_overlap(const kcl_program *k) {
 
 static bool operators_allow(const kcl_program *k) {
   for (int i = 0; i < k->ops; i++) {
-    const kcl_matrix *m = k->op[i].matrix;
+    const kcl_stored *m = k->op[i].matrix;
     if (!m->rows_match_elements || m->lanes != k->A->lanes || m->format->scatter ||
         m->prepare_items || m->rows != k->n || m->cols != k->n)
       return false;

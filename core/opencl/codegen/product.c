@@ -7,7 +7,7 @@
 #include "core/opencl/codegen/codegen.h"
 #include <stdio.h>
 
-const kcl_matrix *kcl_emit_matrix(const kcl_emit *e) {
+const kcl_stored *kcl_emit_matrix(const kcl_emit *e) {
   return e->persistent && e->g->renumbered && e->s->A == e->k->A ? e->g->renumbered : e->s->A;
 }
 
@@ -38,7 +38,7 @@ static void put_prefixed(kcl_source *t, const char *prefix, const char *name) {
 }
 
 /* prefix: before every name, in kernels, where names of several matrices meet; NULL: none. */
-void kcl_put_arrays(kcl_source *t, const kcl_matrix *m, int typed, const char *prefix) {
+void kcl_put_arrays(kcl_source *t, const kcl_stored *m, int typed, const char *prefix) {
   for (int i = 0; i < m->arrays; i++) {
     if (i) kcl_put(t, ", ");
     if (typed) put_array_type(t, &m->array[i], typed == KCL_ARRAYS_WRITTEN);
@@ -74,7 +74,7 @@ static int lanes(const kcl_emit *e) {
 
 void kcl_put_format(kcl_source *t, const kcl_emit *e) {
   if (!e->s->A) return;
-  const kcl_matrix *m = kcl_emit_matrix(e);
+  const kcl_stored *m = kcl_emit_matrix(e);
   char file[64];
   snprintf(file, sizeof file, "%s.cl", m->format->kernel);
   kcl_put(t, "#define MATRIX "), kcl_put_arrays(t, m, KCL_ARRAYS_TYPED, NULL);
@@ -114,7 +114,7 @@ static void put_product_arguments(kcl_source *t, const kcl_emit *e) {
 }
 
 void kcl_put_product(kcl_source *t, const kcl_emit *e) {
-  const kcl_matrix *m = kcl_emit_matrix(e);
+  const kcl_stored *m = kcl_emit_matrix(e);
   bool blocks = e->cpu && kcl_rhs_width(e->k) == 1;
   kcl_put(t, "visit_%s(", e->id), kcl_put_arrays(t, m, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
   if (m->message_slots) kcl_put(t, ", MESSAGES, launch");

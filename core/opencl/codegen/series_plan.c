@@ -13,14 +13,14 @@ bool kcl_stage_can_share(const kcl_program *k, int phase, int number) {
 
 /* Can rows of A be added up without local memory, by warp shuffles or by one work-item each? The stages of a series are branches
  * of one loop, and barriers in them take some compilers minutes. */
-static bool has_simple_rows(const kcl_program *k, const kcl_matrix *A) {
+static bool has_simple_rows(const kcl_program *k, const kcl_stored *A) {
   const kcl_format *f = A->format;
   const int lanes = k->ctx->opencl->is_nvidia ? 32 : 1;
   return f->multi_rhs && !A->local_scalars && !A->message_slots && !A->prepare_items &&
          (A->lanes <= lanes || !strcmp(f->kernel, "spmv_csr"));
 }
 
-int kcl_series_lanes(const kcl_program *k, const kcl_matrix *A) {
+int kcl_series_lanes(const kcl_program *k, const kcl_stored *A) {
   enum { SHORT_ROWS = 8, LONG_ROW = 32 };
   if (!k->ctx->opencl->is_nvidia || A->lanes == 1) return 1;
   return A->lanes <= SHORT_ROWS ? SHORT_ROWS : LONG_ROW;

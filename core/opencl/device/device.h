@@ -14,7 +14,7 @@
 
 #include "core/base/background.h"
 #include "core/base/context.h"
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/opencl/device/cl.h"
 #include "core/opencl/opencl.h"
 #include <stdio.h>
@@ -74,8 +74,8 @@ void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *
 void kcl_opencl_end_conversions(kcl_opencl *o);
 
 /* ---- matrix_arrays.c */
-int kcl_opencl_upload(kcl_matrix *m);  /* its arrays, if that has not been done */
-void kcl_opencl_adopt(kcl_matrix *m);  /* m->device is freed with m: arrays are made there */
+int kcl_opencl_upload(kcl_stored *m);  /* its arrays, if that has not been done */
+void kcl_opencl_adopt(kcl_stored *m);  /* m->device is freed with m: arrays are made there */
 void kcl_opencl_find_images(kcl *ctx); /* ctx->images */
 
 /* ---- profile.c */

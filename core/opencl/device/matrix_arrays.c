@@ -18,7 +18,7 @@ void kcl_fill_narrow(const void *source, int64_t from, int64_t count, void *to) 
   kcl_for(count, KCL_FEW, narrow_part, &(index_narrowing){(const int64_t *)source + from, to});
 }
 
-static int upload_array(kcl_matrix *m, int i) {
+static int upload_array(kcl_stored *m, int i) {
   kcl *ctx = m->ctx;
   kcl_array *a = &m->array[i];
   bool narrowed = a->kind == KCL_INT64 && m->nnz < INT32_MAX;
@@ -69,7 +69,7 @@ void kcl_opencl_find_images(kcl *ctx) {
   for (kcl_type t = KCL_S; t <= KCL_Z; t++) i->texel[t] = choose_texel(ctx, t, &format);
 }
 
-static int make_scratch(kcl_matrix *m, int i) {
+static int make_scratch(kcl_stored *m, int i) {
   const kcl_array *a = &m->array[i];
   cl_image_format format;
   cl_int code;
@@ -86,15 +86,15 @@ static int make_scratch(kcl_matrix *m, int i) {
   return kcl_cl_check(m->ctx, code, "clCreateImage", "an image for x");
 }
 
-static void release_arrays(kcl_matrix *m) {
+static void release_arrays(kcl_stored *m) {
   for (int i = 0; i < m->arrays; i++)
     if (!i || m->device[i] != m->device[i - 1]) kcl_pool_give(m->ctx, m->device[i]);
   kcl_pool_trim(m->ctx);
 }
 
-void kcl_opencl_adopt(kcl_matrix *m) { m->release = release_arrays; }
+void kcl_opencl_adopt(kcl_stored *m) { m->release = release_arrays; }
 
-int kcl_opencl_upload(kcl_matrix *m) {
+int kcl_opencl_upload(kcl_stored *m) {
   int rc = KCL_OK;
   kcl_opencl_adopt(m);
   for (int i = 0; i < m->arrays && !rc; i++)

@@ -54,7 +54,7 @@ static void share_rows(kcl_run *r, kcl_geometry *g) {
 static int64_t widest_halo(const kcl_program *k) {
   int64_t most = 0;
   for (int i = 0; i < k->ops; i++) {
-    const kcl_matrix *m = k->op[i].matrix;
+    const kcl_stored *m = k->op[i].matrix;
     int64_t width = m->source.row_ptr ? kcl_bandwidth(&m->source) : m->bandwidth;
     if (width > most) most = width;
   }
@@ -107,19 +107,19 @@ static const double CACHE_RATE = 5e12, OVERLAPPING_RATE = 7e12; /* bytes per sec
 
 /* Will x be in local memory? With renumbered columns it nearly always is. */
 static bool near_x(const kcl_program *k, const kcl_geometry *g) {
-  const kcl_matrix *A = k->A;
+  const kcl_stored *A = k->A;
   return g->local_halo ||
          (k->ops == 1 && A->format->columns_renumberable && A->nnz <= MAX_RENUMBERED);
 }
 
-static double product_seconds(const kcl_run *r, const kcl_matrix *A) {
+static double product_seconds(const kcl_run *r, const kcl_stored *A) {
   const kcl_geometry *g = &r->persistent.geometry;
   double far = near_x(r->k, g) ? 0
                : g->overlaps   ? FAR_OVERLAPPING
                                : FAR,
          entries = A->chain + (g->rows_per_item - 1) * A->mean;
   return entries * (A->entry_ns * 1e-9 + far) +
-         kcl_matrix_bytes(A) / (g->overlaps ? OVERLAPPING_RATE : CACHE_RATE);
+         kcl_stored_bytes(A) / (g->overlaps ? OVERLAPPING_RATE : CACHE_RATE);
 }
 
 static double estimate_seconds(const kcl_run *r) {
@@ -145,7 +145,7 @@ static int filled_buffer(kcl_run *r, int64_t count, const int32_t *values, cl_me
 
 /* Renumbers columns where the range of x that holds a row block's columns is too long or mostly unused. */
 static int renumber_columns(kcl_run *r) {
-  const kcl_matrix *A = r->k->A;
+  const kcl_stored *A = r->k->A;
   kcl_persistent *p = &r->persistent;
   kcl_geometry *g = &p->geometry;
   kcl_row_blocks b = {0};
@@ -156,7 +156,7 @@ static int renumber_columns(kcl_run *r) {
   if (!may || !(should || asked() == '3')) return KCL_OK;
   KCL_TRY(kcl_row_blocks_find(run_context(r), &A->source, p->block_rows, capacity, &b));
   if (!b.count || (g->local_halo && 2 * b.most > p->halo && asked() != '3')) goto done;
-  KCL_TRY(kcl_matrix_build(run_context(r), A->format, &b.A, &p->renumbered));
+  KCL_TRY(kcl_stored_build(run_context(r), A->format, &b.A, &p->renumbered));
   KCL_TRY(kcl_opencl_upload(p->renumbered));
   KCL_TRY(filled_buffer(r, b.count + 1, b.from, &p->from));
   KCL_TRY(filled_buffer(r, b.from[b.count], b.column, &p->list));
@@ -197,7 +197,7 @@ static cl_int set_persistent_arguments(kcl_run *r) {
   cl_int code = set_fixed(r);
   cl_uint i = ARGUMENT_MATRIX;
   for (int m = 0; m < k->ops; m++) {
-    const kcl_matrix *A = k->op[m].matrix;
+    const kcl_stored *A = k->op[m].matrix;
     code |= kcl_run_set_matrix(r, p->kernel, &i, A == k->A && p->renumbered ? p->renumbered : A);
   }
   for (kcl_vec v = 0; v < k->vectors; v++)
@@ -255,7 +255,7 @@ static void close_persistent(kcl_run *r) {
   if (p->mailbox) clReleaseMemObject(p->mailbox);
   if (p->list) clReleaseMemObject(p->list);
   if (p->from) clReleaseMemObject(p->from);
-  kcl_matrix_free(&p->renumbered);
+  kcl_stored_free(&p->renumbered);
   for (int v = 0; p->copies && v < r->k->vectors; v++)
     if (p->copies[v]) clReleaseMemObject(p->copies[v]);
   free(p->copies);

@@ -22,7 +22,7 @@ static void put_kernel_functions(kcl_source *t, const void *of) {
 static void put_all_matrices(kcl_source *t, const void *of) {
   const whole_kernel *w = of;
   for (int i = 0; i < w->k->ops; i++) {
-    const kcl_matrix *m = w->k->op[i].matrix;
+    const kcl_stored *m = w->k->op[i].matrix;
     kcl_put(t, ",\n                ");
     kcl_put_arrays(t, w->g->renumbered && m == w->k->A ? w->g->renumbered : m, KCL_ARRAYS_TYPED,
                    w->k->op[i].name.s);

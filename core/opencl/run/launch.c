@@ -12,7 +12,7 @@ size_t kcl_run_groups_for(const kcl_run *r, int64_t items) {
 }
 
 size_t kcl_run_groups(const kcl_run *r, const kcl_stage *s) {
-  const kcl_matrix *A = s->A;
+  const kcl_stored *A = s->A;
   const int block = r->geometry.sum_block;
   if (s->n == 0) return 1;
   if (block) return (size_t)((s->n + block - 1) / block);
@@ -28,7 +28,7 @@ cl_int kcl_run_set_index(const kcl_run *r, cl_kernel kernel, cl_uint i, int64_t 
                                 : clSetKernelArg(kernel, i, sizeof narrow_value, &narrow_value);
 }
 
-cl_int kcl_run_set_matrix(const kcl_run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A) {
+cl_int kcl_run_set_matrix(const kcl_run *r, cl_kernel kernel, cl_uint *i, const kcl_stored *A) {
   cl_int code = CL_SUCCESS;
   for (int a = 0; a < A->arrays; a++)
     code |= clSetKernelArg(kernel, (*i)++, sizeof(cl_mem), &A->device[a]);

@@ -49,7 +49,7 @@ static int check_buffer(const kcl_run *r, const char *name, const void *given, i
 static cl_int launch_product(const opencl_product *m) {
   kcl_run *r = m->r;
   const kcl_program *k = r->k;
-  const kcl_matrix *A = k->A;
+  const kcl_stored *A = k->A;
   kcl_launch *l = &r->launch[KCL_START][0];
   const cl_uint at = (cl_uint)(4 + A->arrays + A->params);
   cl_mem x = m->direct_x ? (cl_mem)(uintptr_t)m->p->x : r->vec[k->x],

@@ -27,7 +27,7 @@ typedef struct kcl_launch {
   cl_kernel prepare;    /* before the product, or NULL */
   size_t prepare_groups;
   cl_uint prepare_first;   /* its argument: the first item */
-  const kcl_matrix *steps; /* it is launched for each step of this matrix; NULL: once */
+  const kcl_stored *steps; /* it is launched for each step of this matrix; NULL: once */
   cl_mem zeroed;           /* y of a format that scatters: cleared before the launch */
   size_t zeroed_bytes;
 } kcl_launch;
@@ -57,7 +57,7 @@ typedef struct kcl_persistent {
   int64_t block_rows;     /* rows of a group's row block */
   int64_t halo_width;     /* how far from its row number a column may be */
   int64_t halo;           /* scalars of x that a group keeps in local memory */
-  kcl_matrix *renumbered; /* A with columns as positions in halo lists, or NULL */
+  kcl_stored *renumbered; /* A with columns as positions in halo lists, or NULL */
   cl_mem mailbox;         /* sums and totals of reductions, then flags of row blocks */
   cl_mem list, from;      /* halo lists: columns of each row block, beginning at from */
   cl_mem *copies;         /* [vectors]; two copies of what products gather, as others read it */
@@ -131,7 +131,7 @@ size_t kcl_run_groups_for(const kcl_run *r, int64_t items); /* work-groups for s
 size_t kcl_run_groups(const kcl_run *r, const kcl_stage *s); /* of a stage's kernel */
 cl_int kcl_run_set_index(const kcl_run *r, cl_kernel kernel, cl_uint i, int64_t value);
 /* Arguments from number *i on, which it advances. */
-cl_int kcl_run_set_matrix(const kcl_run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A);
+cl_int kcl_run_set_matrix(const kcl_run *r, cl_kernel kernel, cl_uint *i, const kcl_stored *A);
 size_t kcl_run_state(const kcl_run *r);              /* offset of the latest state in r->states */
 size_t kcl_run_sums(const kcl_run *r);               /* of its partial sums */
 cl_int kcl_run_number(kcl_run *r, cl_kernel kernel); /* argument 1; argument 0 is r->states */

@@ -29,7 +29,7 @@ void kcl_series_plan(kcl_run *r) {
 /* The places of a vector's address and of a matrix's first array in the list of addresses. */
 static int vector_at(kcl_vec v) { return v; }
 
-static int matrix_word(const kcl_run *r, const kcl_matrix *A) {
+static int matrix_word(const kcl_run *r, const kcl_stored *A) {
   return r->k->vectors + KCL_MOST_ARRAYS * (int)(kcl_applied_of(r->k, A) - r->k->op);
 }
 

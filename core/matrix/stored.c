@@ -1,5 +1,5 @@
 /* Building a matrix in a format; its arrays and bytes. */
-#include "core/matrix/matrix.h"
+#include "core/matrix/stored.h"
 #include "core/base/context.h"
 #include <assert.h>
 #include <stdarg.h>
@@ -18,30 +18,30 @@ size_t kcl_array_element(kcl_array_kind kind, kcl_type type) {
   }
 }
 
-void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+void kcl_stored_borrow(kcl_stored *m, const char *name, kcl_array_kind kind, int64_t count,
                        void *data) {
   assert(m->arrays < KCL_MOST_ARRAYS);
   m->array[m->arrays++] =
       (kcl_array){.name = name, .kind = kind, .count = count, .data = data, .borrowed = true};
 }
 
-int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+int kcl_stored_array(kcl_stored *m, const char *name, kcl_array_kind kind, int64_t count,
                      void **data) {
   int rc = kcl_alloc(m->ctx, count, kcl_array_element(kind, m->type), name, data);
   if (rc) return rc;
-  kcl_matrix_borrow(m, name, kind, count, *data);
+  kcl_stored_borrow(m, name, kind, count, *data);
   m->array[m->arrays - 1].borrowed = false;
   return KCL_OK;
 }
 
-void kcl_matrix_prepared(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+void kcl_stored_prepared(kcl_stored *m, const char *name, kcl_array_kind kind, int64_t count,
                          int64_t items) {
-  kcl_matrix_borrow(m, name, kind, count, NULL);
+  kcl_stored_borrow(m, name, kind, count, NULL);
   m->array[m->arrays - 1].prepared = true;
   m->prepare_items = items;
 }
 
-int kcl_matrix_narrow(kcl_matrix *m) {
+int kcl_stored_narrow(kcl_stored *m) {
   kcl_array *a = m->array;
   while (strcmp(a->name, "val")) a++;
   void *to = NULL;
@@ -57,47 +57,47 @@ int kcl_matrix_narrow(kcl_matrix *m) {
 }
 
 /* Adds x as an image, the last array, where the executor is not native. */
-static void add_image(kcl_matrix *m) {
+static void add_image(kcl_stored *m) {
   int texel = m->ctx->images.texel[m->type];
-  if (texel) kcl_matrix_prepared(m, "xi", KCL_IMAGE, m->cols, (m->cols + texel - 1) / texel);
+  if (texel) kcl_stored_prepared(m, "xi", KCL_IMAGE, m->cols, (m->cols + texel - 1) / texel);
 }
 
-void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value) {
+void kcl_stored_param(kcl_stored *m, const char *name, int64_t value) {
   assert(m->params < KCL_MOST_ARRAYS);
   m->param[m->params].name = name;
   m->param[m->params++].value = value;
 }
 
-void kcl_matrix_local_table(kcl_matrix *m, double bytes) {
+void kcl_stored_local_table(kcl_stored *m, double bytes) {
   enum { LEAST_CHUNK = 512, MOST_CHUNK = 8192 };
   int capacity = LEAST_CHUNK;
-  if (!kcl_matrix_gpu_layout(m) || bytes <= 0 || bytes > MOST_CHUNK) return;
+  if (!kcl_stored_gpu_layout(m) || bytes <= 0 || bytes > MOST_CHUNK) return;
   while (capacity < bytes) capacity *= 2;
   m->local_scalars = capacity / (int)kcl_type_size(m->type);
 }
 
-bool kcl_matrix_gpu_layout(const kcl_matrix *m) { return m->ctx->layout == KCL_LAYOUT_GPU; }
-bool kcl_matrix_on_device(const kcl_matrix *m) { return m->ctx->layout != KCL_LAYOUT_NATIVE; }
-const kcl_tune *kcl_matrix_tune(const kcl_matrix *m) { return &m->ctx->tune; }
-bool kcl_matrix_takes_narrow(const kcl_matrix *m) {
-  return m->format->narrow && (kcl_matrix_gpu_layout(m) || !kcl_matrix_on_device(m));
+bool kcl_stored_gpu_layout(const kcl_stored *m) { return m->ctx->layout == KCL_LAYOUT_GPU; }
+bool kcl_stored_on_device(const kcl_stored *m) { return m->ctx->layout != KCL_LAYOUT_NATIVE; }
+const kcl_tune *kcl_stored_tune(const kcl_stored *m) { return &m->ctx->tune; }
+bool kcl_stored_takes_narrow(const kcl_stored *m) {
+  return m->format->narrow && (kcl_stored_gpu_layout(m) || !kcl_stored_on_device(m));
 }
 
-bool kcl_matrix_scatters(const kcl_matrix *m) { return m->format->scatter; }
+bool kcl_stored_scatters(const kcl_stored *m) { return m->format->scatter; }
 
-bool kcl_matrix_ends_stage(const kcl_matrix *m) { return m->format->scatter || m->halo; }
+bool kcl_stored_ends_stage(const kcl_stored *m) { return m->format->scatter || m->halo; }
 
-double kcl_matrix_bytes(const kcl_matrix *m) {
+double kcl_stored_bytes(const kcl_stored *m) {
   double bytes = 0;
   for (int i = 0; i < m->arrays; i++) {
     const kcl_array *a = &m->array[i];
-    bool narrowed = a->kind == KCL_INT64 && kcl_matrix_on_device(m) && m->nnz < INT32_MAX;
+    bool narrowed = a->kind == KCL_INT64 && kcl_stored_on_device(m) && m->nnz < INT32_MAX;
     bytes += (double)a->count * (narrowed ? 4.0 : (double)kcl_array_element(a->kind, m->type));
   }
   return bytes;
 }
 
-double kcl_matrix_prepared_bytes(const kcl_matrix *m) {
+double kcl_stored_prepared_bytes(const kcl_stored *m) {
   double bytes = 0;
   for (int i = 0; i < m->arrays; i++)
     if (m->array[i].prepared)
@@ -106,12 +106,12 @@ double kcl_matrix_prepared_bytes(const kcl_matrix *m) {
 }
 
 static int build_knowing(kcl *ctx, const kcl_format *f, const kcl_csr *A,
-                         struct kcl_distinct_rows *distinct, const kcl_matrix *before,
-                         kcl_matrix **out) {
-  kcl_matrix *m = *out = NULL;
+                         struct kcl_distinct_rows *distinct, const kcl_stored *before,
+                         kcl_stored **out) {
+  kcl_stored *m = *out = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
-  *m = (kcl_matrix){.ctx = ctx,
+  *m = (kcl_stored){.ctx = ctx,
                     .format = f,
                     .type = A->type,
                     .rows = A->rows,
@@ -124,32 +124,32 @@ static int build_knowing(kcl *ctx, const kcl_format *f, const kcl_csr *A,
                     .scatter_items = A->nnz};
   KCL_TRY(f->build(m, A));
   m->distinct = NULL, m->before = NULL;
-  KCL_TRY(kcl_matrix_check_names(m));
+  KCL_TRY(kcl_stored_check_names(m));
   if (f->image) add_image(m);
-  if (!kcl_matrix_gpu_layout(m)) m->lanes = 1;
+  if (!kcl_stored_gpu_layout(m)) m->lanes = 1;
   *out = m, m = NULL;
 done:
-  kcl_matrix_free(&m);
+  kcl_stored_free(&m);
   return rc;
 }
 
-int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
-                          struct kcl_distinct_rows *distinct, kcl_matrix **out) {
+int kcl_stored_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                          struct kcl_distinct_rows *distinct, kcl_stored **out) {
   return build_knowing(ctx, f, A, distinct, NULL, out);
 }
 
-int kcl_matrix_build_again(kcl *ctx, const kcl_format *f, const kcl_csr *A,
-                           const kcl_matrix *before, kcl_matrix **out) {
+int kcl_stored_build_again(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                           const kcl_stored *before, kcl_stored **out) {
   return build_knowing(ctx, f, A, NULL, before, out);
 }
 
-int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out) {
-  return kcl_matrix_build_from(ctx, f, A, NULL, out);
+int kcl_stored_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_stored **out) {
+  return kcl_stored_build_from(ctx, f, A, NULL, out);
 }
 
-void kcl_matrix_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
-                        kcl_matrix *out) {
-  *out = (kcl_matrix){.ctx = ctx,
+void kcl_stored_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
+                        kcl_stored *out) {
+  *out = (kcl_stored){.ctx = ctx,
                       .format = f,
                       .type = type,
                       .rows = s->rows,
@@ -161,20 +161,20 @@ void kcl_matrix_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_t
                       .mean = s->row_mean,
                       .entry_ns = 20,
                       .bandwidth = s->bandwidth};
-  kcl_matrix_borrow(out, "stored", KCL_UINT8, (int64_t)f->size(s, type).total, NULL);
+  kcl_stored_borrow(out, "stored", KCL_UINT8, (int64_t)f->size(s, type).total, NULL);
   if (f->image) add_image(out);
   if (f->outline) f->outline(out, s);
-  if (!kcl_matrix_gpu_layout(out)) out->lanes = 1, out->rows_match_elements = false;
+  if (!kcl_stored_gpu_layout(out)) out->lanes = 1, out->rows_match_elements = false;
 }
 
-void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A) { m->adopted = A; }
+void kcl_stored_adopt(kcl_stored *m, kcl_csr *A) { m->adopted = A; }
 
-kcl_matrix *kcl_matrix_share(kcl_matrix *m) {
+kcl_stored *kcl_stored_share(kcl_stored *m) {
   if (m) m->sharers++;
   return m;
 }
 
-void kcl_matrix_free(kcl_matrix **m) {
+void kcl_stored_free(kcl_stored **m) {
   if (!*m) return;
   if ((*m)->sharers-- > 0) {
     *m = NULL;
@@ -198,6 +198,6 @@ const char *kcl_refusal_text(const char *format, ...) {
   return text;
 }
 
-int kcl_matrix_refused(const kcl_matrix *m, const char *why) {
+int kcl_stored_refused(const kcl_stored *m, const char *why) {
   return kcl_fail(m->ctx, KCL_REFUSED, "format %s refused: %s", m->format->name, why);
 }

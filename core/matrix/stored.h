@@ -5,8 +5,8 @@
  * them under the same names to the function visit_rows of the .cl (or scatter, for formats that cannot finish a row at
  * a time). Plain products, products fused with dot products and whole methods are all compiled from that function.
  */
-#ifndef KCL_MATRIX_H
-#define KCL_MATRIX_H
+#ifndef KCL_STORED_H
+#define KCL_STORED_H
 
 #include "core/base/base.h"
 #include "core/base/tunables.h"
@@ -36,8 +36,8 @@ typedef struct kcl_array {
 enum { KCL_MOST_ARRAYS = 8 };
 
 typedef struct kcl_format kcl_format;
-typedef struct kcl_matrix kcl_matrix;
-struct kcl_matrix {
+typedef struct kcl_stored kcl_stored;
+struct kcl_stored {
   kcl *ctx;
   const kcl_format *format;
   kcl_type type;
@@ -53,7 +53,7 @@ struct kcl_matrix {
       source; /* the CSR it was built from, whose arrays are the caller's; row_ptr NULL: there is none */
   struct kcl_distinct_rows
       *distinct; /* for build: that CSR's (core/matrix/repeats.h), or NULL; NULL afterwards */
-  const kcl_matrix
+  const kcl_stored
       *before; /* for build: one of the same pattern in this format, or NULL; NULL afterwards */
   kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
   int sharers;      /* owners beyond the first: the last one to free it frees it */
@@ -90,7 +90,7 @@ struct kcl_matrix {
 
   /* ---- the device's */
   void *device[KCL_MOST_ARRAYS];         /* cl_mem of each array, once uploaded */
-  void (*release)(struct kcl_matrix *m); /* frees them; NULL before the upload */
+  void (*release)(struct kcl_stored *m); /* frees them; NULL before the upload */
 };
 
 /* ---------------------------------------------------------------- a format */
@@ -125,21 +125,21 @@ struct kcl_format {
   double (*slowdown)(const kcl_stats *s, const kcl_device *device);
   /* For predictions on GPUs: lanes and rows_match_elements as build sets them there, chain, mean and entry_ns. NULL: one
    * work-item per row, rows that do not match elements, no padding, 20 ns per entry. */
-  void (*outline)(kcl_matrix *m, const kcl_stats *s);
-  /* Fills m with arrays (kcl_matrix_array), params and the fields above. A has m's type. */
-  int (*build)(kcl_matrix *m, const kcl_csr *A);
+  void (*outline)(kcl_stored *m, const kcl_stats *s);
+  /* Fills m with arrays (kcl_stored_array), params and the fields above. A has m's type. */
+  int (*build)(kcl_stored *m, const kcl_csr *A);
   /* y[lo .. hi) = (A x)[lo .. hi), sequentially; the executor divides the rows among threads. lo is a multiple of
    * 64, and so is hi except at the end; the same holds for visit_rows on CPU devices. */
-  void (*rows)(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi);
+  void (*rows)(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi);
   /* `rows` for k right-hand sides at once, 2 to KCL_MAX_NRHS, each with the bits of `rows`. NULL: `rows` is called for one
    * after another. */
-  void (*rows_multi)(const kcl_matrix *m, int k, const void *const *x, void *const *y, int64_t lo,
+  void (*rows_multi)(const kcl_stored *m, int k, const void *const *x, void *const *y, int64_t lo,
                      int64_t hi);
   /* This format for vectors of float, A's values being double: its rows and rows_multi read x and write y as float, and the
    * .cl reads x through AT on GPUs (spmv/narrow.h). NULL: there is none for such vectors, or the type is not double. */
   const kcl_format *narrow;
   /* In place of `rows`, for matrices in steps: part `part` of `parts` of a step. */
-  void (*step)(const kcl_matrix *m, const void *x, void *y, int64_t number, int part, int parts);
+  void (*step)(const kcl_stored *m, const void *x, void *y, int64_t number, int part, int parts);
 };
 
 static inline bool kcl_is_gpu(const kcl_device *d) { return d->kind && d->kind[0] == 'g'; }
@@ -150,59 +150,59 @@ static inline double kcl_skew(const kcl_stats *s) {
 
 /* For build: a new array, zeroed; one of the CSR's, used in place where possible; an array that prepare() fills on
  * the device, `items` work-items before each product; an integer. */
-int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+int kcl_stored_array(kcl_stored *m, const char *name, kcl_array_kind kind, int64_t count,
                      void **data);
-void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+void kcl_stored_borrow(kcl_stored *m, const char *name, kcl_array_kind kind, int64_t count,
                        void *data);
-void kcl_matrix_prepared(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+void kcl_stored_prepared(kcl_stored *m, const char *name, kcl_array_kind kind, int64_t count,
                          int64_t items);
-void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value);
+void kcl_stored_param(kcl_stored *m, const char *name, int64_t value);
 
 /* For build: is it the layout of a GPU, where neighbouring work-items take neighbouring rows (otherwise each takes a
  * contiguous range, as `rows` does)? Are the arrays for a device? The tunables; 0: as built in. */
-bool kcl_matrix_gpu_layout(const kcl_matrix *m);
-bool kcl_matrix_on_device(const kcl_matrix *m);
-const kcl_tune *kcl_matrix_tune(const kcl_matrix *m);
+bool kcl_stored_gpu_layout(const kcl_stored *m);
+bool kcl_stored_on_device(const kcl_stored *m);
+const kcl_tune *kcl_stored_tune(const kcl_stored *m);
 
 /* For build: a table of so many bytes is copied into local memory by each work-group of a GPU, where it fits: sets local_scalars.
  * One of few sizes, so that matrices with other tables share kernels. */
-void kcl_matrix_local_table(kcl_matrix *m, double bytes);
+void kcl_stored_local_table(kcl_stored *m, double bytes);
 
 /* For refuses: the sentence, in static memory of this thread. For build: fails with that sentence. */
 const char *kcl_refusal_text(const char *format, ...) KCL_PRINTF(1, 2);
-int kcl_matrix_refused(const kcl_matrix *m, const char *why);
+int kcl_stored_refused(const kcl_stored *m, const char *why);
 
 /* ---------------------------------------------------------------- names of arrays and integers (names.c) */
 
 /* NULL, or why build cannot give this name. */
-const char *kcl_name_refused(const kcl_matrix *m, const char *name, kcl_array_kind kind);
-int kcl_matrix_check_names(const kcl_matrix *m);
+const char *kcl_name_refused(const kcl_stored *m, const char *name, kcl_array_kind kind);
+int kcl_stored_check_names(const kcl_stored *m);
 
 /* ---------------------------------------------------------------- using them */
 
-int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out);
-/* kcl_matrix_build for an A whose distinct rows may be known already. */
-int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
-                          struct kcl_distinct_rows *distinct, kcl_matrix **out);
-/* kcl_matrix_build for an A with the pattern of the one that `before`, of the same format, was built from; or NULL. */
-int kcl_matrix_build_again(kcl *ctx, const kcl_format *f, const kcl_csr *A,
-                           const kcl_matrix *before, kcl_matrix **out);
+int kcl_stored_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_stored **out);
+/* kcl_stored_build for an A whose distinct rows may be known already. */
+int kcl_stored_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                          struct kcl_distinct_rows *distinct, kcl_stored **out);
+/* kcl_stored_build for an A with the pattern of the one that `before`, of the same format, was built from; or NULL. */
+int kcl_stored_build_again(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                           const kcl_stored *before, kcl_stored **out);
 /* A matrix of this structure in this format, not built: one array of as many bytes, without data. */
-void kcl_matrix_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
-                        kcl_matrix *out);
-void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* m frees A */
+void kcl_stored_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
+                        kcl_stored *out);
+void kcl_stored_adopt(kcl_stored *m, kcl_csr *A); /* m frees A */
 /* Real values in double are stored as float from now on (KCL_SINGLE), and products computed in double as before; a row has half
  * as many lanes. For the formats of multigrid's levels, before the upload; or before arrays without data are filled. */
-int kcl_matrix_narrow(kcl_matrix *m);
-kcl_matrix *kcl_matrix_share(kcl_matrix *m); /* m, to be freed once more; NULL of NULL */
-void kcl_matrix_free(kcl_matrix **m);
-bool kcl_matrix_scatters(const kcl_matrix *m);
+int kcl_stored_narrow(kcl_stored *m);
+kcl_stored *kcl_stored_share(kcl_stored *m); /* m, to be freed once more; NULL of NULL */
+void kcl_stored_free(kcl_stored **m);
+bool kcl_stored_scatters(const kcl_stored *m);
 /* May x and y of its product be of float, A's type being double? */
-bool kcl_matrix_takes_narrow(const kcl_matrix *m);
+bool kcl_stored_takes_narrow(const kcl_stored *m);
 /* Are rows of its product complete only after the launch? So it is for formats that scatter and matrices with a halo. */
-bool kcl_matrix_ends_stage(const kcl_matrix *m);
-double kcl_matrix_bytes(const kcl_matrix *m);          /* all arrays, as stored on the executor */
-double kcl_matrix_prepared_bytes(const kcl_matrix *m); /* those that prepare() writes */
+bool kcl_stored_ends_stage(const kcl_stored *m);
+double kcl_stored_bytes(const kcl_stored *m);          /* all arrays, as stored on the executor */
+double kcl_stored_prepared_bytes(const kcl_stored *m); /* those that prepare() writes */
 
 /* y = A x in one thread, the textbook's loop; x [cols] and y [rows] are of A's type (spmv/sequential.c). */
 void kcl_sequential_product_s(const kcl_csr *A, const void *x, void *y);
