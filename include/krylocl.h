@@ -388,6 +388,36 @@ int kcl_dense_create(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_de
 /** Frees dense columns that this library allocated. */
 void kcl_dense_free(kcl_dense **B);
 
+/** Where the numbers of kcl_vectors are. */
+enum {
+  KCL_HOST,  /**< in an array */
+  KCL_OPENCL /**< in an OpenCL buffer (cl_mem) of the context's cl_context */
+};
+
+/** Columns of numbers in the caller's memory, as vectors go to and from solves, products and callbacks. Number i of column j is
+ * element offset + i inc + j ld. Zero has the meaning that each field states; size and data are needed. */
+typedef struct kcl_vectors {
+  size_t size;    /**< sizeof(kcl_vectors) */
+  void *data;     /**< the array, or the cl_mem */
+  int64_t offset; /**< elements of data before the first number */
+  int64_t rows;   /**< numbers per column; 0: as many as the matrix needs */
+  int64_t cols;   /**< columns; 0: 1 */
+  int64_t ld;     /**< elements from one column to the next; 0: rows * inc */
+  int64_t
+      inc; /**< elements from one number of a column to the next; 0: 1. [rows, cols] in row-major order has
+                       ld 1 and inc cols */
+  int32_t type;  /**< letter of the scalar type: 's', 'd', 'c' or 'z'; 0: the matrix's */
+  int32_t place; /**< KCL_HOST or KCL_OPENCL */
+} kcl_vectors;
+
+/** y = A x, or y = A^H x if `adjoint` is not 0, computed by the caller: a matrix without entries, or a preconditioner z = M^-1 r. Both
+ * vectors have all fields set and are on the place that the object was created for; user: as given there. On OpenCL `queue` is the
+ * cl_command_queue, in order, to which the function enqueues its work; it need not wait. It is called by the thread that called the
+ * library and may not use the context (KCL_BUSY). Not 0: the call that needed it fails with this status, or with KCL_USAGE if
+ * it is none. */
+typedef int (*kcl_apply_function)(void *user, int adjoint, const kcl_vectors *x, kcl_vectors *y,
+                                  void *queue);
+
 /** Reads a matrix as type D, or Z if its field is complex.
  *
  * Formats: Matrix Market (coordinate or array; coordinates also without its banner), Harwell-Boeing,

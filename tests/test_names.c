@@ -63,7 +63,8 @@ static kcl_program *program(kcl *ctx, const kcl_csr *A, kcl_stored *m, int nrhs)
   kcl_slot s, t;
   if (kcl_program_create(ctx, A->type, A->rows, A->cols, &k)) exit(1);
   k->A = m, k->nrhs = nrhs;
-  kcl_vectors(k, "p q r", (kcl_vec *[]){&p, &q, &r}), kcl_scalars(k, "s t", (kcl_slot *[]){&s, &t});
+  kcl_new_vectors(k, "p q r", (kcl_vec *[]){&p, &q, &r}),
+      kcl_new_scalars(k, "s t", (kcl_slot *[]){&s, &t});
   kcl_begin(k, KCL_LOOP);
   kcl_apply(k, q, m, p), kcl_dot(k, s, p, q);
   kcl_apply(k, q, m, r), kcl_lincomb(k, p, KCL_ONE, q, plus(s), p), kcl_dot(k, t, p, p);

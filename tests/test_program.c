@@ -29,9 +29,9 @@ typedef void (*recording)(kcl_program *k, const parts *v);
 static kcl_program *program(kcl_type t, parts *v) {
   kcl_program *k = NULL;
   if (kcl_program_create(ctx, t, N, N, &k)) exit(1);
-  kcl_vectors(k, "p q r z", (kcl_vec *[]){&v->p, &v->q, &v->r, &v->z});
+  kcl_new_vectors(k, "p q r z", (kcl_vec *[]){&v->p, &v->q, &v->r, &v->z});
   v->w = kcl_vector_of(k, OTHER, "w");
-  kcl_scalars(k, "s t u", (kcl_slot *[]){&v->s, &v->t, &v->u});
+  kcl_new_scalars(k, "s t u", (kcl_slot *[]){&v->s, &v->t, &v->u});
   return k;
 }
 
@@ -436,7 +436,7 @@ static void test_replacement(const place *p, kcl_type t, kcl_csr *M, bool persis
   CHECK(kcl_stored_build(p->ctx, f, M, &k->A) == KCL_OK);
   kcl_vec c, m, at, one, q;
   kcl_slot d = kcl_scalar(k, "d");
-  kcl_vectors(k, "c m at one q", (kcl_vec *[]){&c, &m, &at, &one, &q});
+  kcl_new_vectors(k, "c m at one q", (kcl_vec *[]){&c, &m, &at, &one, &q});
   kcl_begin(k, KCL_LOOP);
   kcl_apply(k, q, k->A, one);
   kcl_lincomb(k, c, KCL_ONE, c, KCL_ONE, one);

@@ -132,10 +132,10 @@ static void for_words(kcl_program *k, const char *names, int *const *out,
     **out++ = make(k, "%.*s", length, names);
   }
 }
-void kcl_vectors(kcl_program *k, const char *names, kcl_vec *const *out) {
+void kcl_new_vectors(kcl_program *k, const char *names, kcl_vec *const *out) {
   for_words(k, names, out, kcl_vector);
 }
-void kcl_scalars(kcl_program *k, const char *names, kcl_slot *const *out) {
+void kcl_new_scalars(kcl_program *k, const char *names, kcl_slot *const *out) {
   for_words(k, names, out, kcl_scalar);
 }
 

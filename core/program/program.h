@@ -77,8 +77,8 @@ kcl_vec kcl_narrow_work(kcl_program *k, int64_t n, const char *name);
 kcl_vec kcl_work_like(kcl_program *k, kcl_vec like, int64_t n, const char *name);
 kcl_slot kcl_scalar(kcl_program *k, const char *name, ...) KCL_PRINTF(2, 3);
 /* As many as there are words in `names`, one per pointer. */
-void kcl_vectors(kcl_program *k, const char *names, kcl_vec *const *out);
-void kcl_scalars(kcl_program *k, const char *names, kcl_slot *const *out);
+void kcl_new_vectors(kcl_program *k, const char *names, kcl_vec *const *out);
+void kcl_new_scalars(kcl_program *k, const char *names, kcl_slot *const *out);
 
 /* ---- the phases
  * START    from x to the first iteration; also after a claim of convergence that did not hold

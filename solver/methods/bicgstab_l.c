@@ -105,8 +105,8 @@ static void bicgstab_l_record(kcl_program *k) {
   kcl_vec *vec[] = {&v.rs, &v.r0, &v.r1, &v.r2, &v.u0, &v.u1, &v.u2, &v.e};
   kcl_slot *slot[] = {&v.rr,  &v.rho, &v.rho_new, &v.sigma, &v.alpha, &v.beta, &v.s01, &v.s11,
                       &v.s12, &v.s02, &v.s22,     &v.tau,   &v.omega, &v.g1,   &v.h1};
-  kcl_vectors(k, "rs r0 r1 r2 u0 u1 u2 e", vec);
-  kcl_scalars(k, "rr rho rho_new sigma alpha beta s01 s11 s12 s02 s22 tau omega g1 h1", slot);
+  kcl_new_vectors(k, "rs r0 r1 r2 u0 u1 u2 e", vec);
+  kcl_new_scalars(k, "rr rho rho_new sigma alpha beta s01 s11 s12 s02 s22 tau omega g1 h1", slot);
   v.mu0 = kcl_preconditioned(k, v.u0, "mu0"), v.mu1 = kcl_preconditioned(k, v.u1, "mu1");
   v.mr0 = kcl_preconditioned(k, v.r0, "mr0"), v.mr1 = kcl_preconditioned(k, v.r1, "mr1");
   v.me = kcl_preconditioned(k, v.e, "me");

@@ -135,7 +135,7 @@ static void record_cycle(kcl_program *k, const vars *v) {
 static void gmres_record(kcl_program *k) {
   vars v = {.m = kcl_restart(k), .x = kcl_x(k)};
   kcl_slot *slot[] = {&v.norm, &v.rr, &v.ww, &v.t, &v.t2, &v.rho};
-  kcl_scalars(k, "norm rr ww t t2 rho", slot);
+  kcl_new_scalars(k, "norm rr ww t t2 rho", slot);
   for (int j = 0; j <= v.m; j++)
     v.v[j] = kcl_vector(k, "v%d", j), v.g[j] = kcl_scalar(k, "g%d", j),
     v.by[j] = kcl_scalar(k, "by%d", j);

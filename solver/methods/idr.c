@@ -151,7 +151,7 @@ static void idr_record(kcl_program *k) {
   uint64_t stream = 88172645463325252u;
   v.z = kcl_preconditioned(k, v.r, "z"), v.mv = kcl_preconditioned(k, v.v, "mv");
   kcl_slot *slot[] = {&v.b, &v.rr, &v.tr, &v.tt, &v.omega, &v.cosine, &v.larger, &v.t1};
-  kcl_scalars(k, "b rr tr tt omega cosine larger t1", slot);
+  kcl_new_scalars(k, "b rr tr tt omega cosine larger t1", slot);
   for (int i = 0; i < S; i++) {
     v.p[i] = shadow(k, i, k->n, &stream);
     v.g[i] = kcl_vector(k, "g%d", i), v.u[i] = kcl_vector(k, "u%d", i);

@@ -37,7 +37,7 @@ kcl_least_squares kcl_least_squares_of(kcl_program *k) {
                          .scale_of = is_single_precision(k, kcl_scale_of(k), "scale_of_A"),
                          .norm2_of = is_single_precision(k, norm * norm, "norm2_of_A")};
   kcl_slot *slot[] = {&l.scale, &l.norm2, &l.e, &l.bb, &l.hh, &l.t};
-  kcl_scalars(k, "scale norm2 e bb hh t", slot);
+  kcl_new_scalars(k, "scale norm2 e bb hh t", slot);
   return l;
 }
 

@@ -106,8 +106,8 @@ static void lsqr_record(kcl_program *k) {
   kcl_slot *slot[] = {&v.uu,      &v.vv,      &v.vz,   &v.alpha, &v.beta, &v.rho,
                       &v.rho_bar, &v.phi_bar, &v.c,    &v.s,     &v.over, &v.rr,
                       &v.ss,      &v.by_x,    &v.by_w, &v.by_u,  &v.by_v, &v.t};
-  kcl_scalars(k, "uu vv vz alpha beta rho rho_bar phi_bar c s over rr ss by_x by_w by_u by_v t",
-              slot);
+  kcl_new_scalars(k, "uu vv vz alpha beta rho rho_bar phi_bar c s over rr ss by_x by_w by_u by_v t",
+                  slot);
   kcl_begin(k, KCL_START);
   lsqr_start(k, &v);
   kcl_begin(k, KCL_LOOP);

@@ -114,10 +114,11 @@ static void minres_record(kcl_program *k) {
                       &v.gamma_new, &v.c,    &v.c_old, &v.c_new, &v.s,     &v.s_old,
                       &v.s_new,     &v.eta,  &v.rho,   &v.t,     &v.by_z,  &v.by_w,
                       &v.by_w_old,  &v.by_x, &v.by_r,  &v.by_v};
-  kcl_scalars(k,
-              "rr zq zv delta gamma gamma_old gamma_new c c_old c_new s s_old s_new eta rho t by_z "
-              "by_w by_w_old by_x by_r by_v",
-              slot);
+  kcl_new_scalars(
+      k,
+      "rr zq zv delta gamma gamma_old gamma_new c c_old c_new s s_old s_new eta rho t by_z "
+      "by_w by_w_old by_x by_r by_v",
+      slot);
   kcl_begin(k, KCL_START);
   minres_start(k, &v);
   kcl_begin(k, KCL_LOOP);
