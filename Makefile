@@ -1,13 +1,15 @@
 # krylocl. `make` builds, `make demo` runs an example, `make check` tests, `make help` lists the rest.
 # Settings on the command line or in an untracked config.mk: CC, ARCH (-march=native; portable), OPT, CFLAGS, LDFLAGS, BUILD,
-# PREFIX, MPICC (mpicc.mpich), SAN (address,undefined), V=1 (show commands); HAVE_OPENCL= and the like omit a part, GPL=no
-# the parts that are under the GPL.
+# PREFIX, LIBDIR (PREFIX/lib, below it), RPATH (of the program), MPICC (mpicc.mpich), SAN (address,undefined), V=1 (show
+# commands); HAVE_OPENCL= and the like omit a part, GPL=no the parts that are under the GPL.
 MAKEFLAGS += -rR
 -include config.mk
 CC      := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 AR      := $(if $(filter default undefined,$(origin AR)),ar,$(AR))
 BUILD   ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+RPATH   ?= $$ORIGIN:$$ORIGIN/../lib
 OPT     ?= -O3
 WARN    ?= -Wall -Wextra -Wshadow -Wstrict-prototypes
 Q       := $(if $(V),,@)
@@ -16,15 +18,13 @@ VERSION := $(shell sed -n 's/.define KCL_VERSION "\(.*\)"/\1/p' include/krylocl.
 SONAME  := libkrylocl.so.0
 SOLINK  := libkrylocl.so
 # nodelete: its threads sleep in it
-SOFLAGS  = -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete
-OPENCL   = -lOpenCL
+SOFLAGS  = -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete -Wl,--version-script,packaging/krylocl.map
 CL_H     = CL/cl.h
 ifeq ($(shell uname),Darwin)
   brew    = $(shell brew --prefix $(1) 2>/dev/null)
   SONAME := libkrylocl.0.dylib
   SOLINK := libkrylocl.dylib
-  SOFLAGS = -dynamiclib -install_name $(PREFIX)/lib/$(SONAME)
-  OPENCL  = -framework OpenCL
+  SOFLAGS = -dynamiclib -install_name $(LIBDIR)/$(SONAME)
   CL_H    = OpenCL/cl.h
   CFLAGS  += -I$(call brew)/include
   LDFLAGS += -L$(call brew)/lib
@@ -40,9 +40,9 @@ ifeq ($(call probe,stdlib.h,),)
   $(error no C compiler: $(CC) cannot make a program. Install gcc and libc6-dev (Debian, Ubuntu), gcc (Fedora, Arch) or the command-line tools of Xcode (macOS), or set CC)
 endif
 ARCH            := $(if $(filter undefined,$(origin ARCH)),$(if $(call probe,,-march=native),-march=native),$(ARCH))
-HAVE_OPENCL     := $(call probe,$(CL_H),$(OPENCL))
+HAVE_OPENCL     := $(call probe,$(CL_H))
 HAVE_LIBDEFLATE := $(call probe,libdeflate.h,-ldeflate)
-HAVE_ZLIB       := $(call probe,zlib.h,-lz)
+HAVE_ZLIB       := $(if $(HAVE_LIBDEFLATE),,$(call probe,zlib.h,-lz))
 HAVE_CHOLMOD    := $(if $(filter no,$(GPL)),,$(or $(call probe,suitesparse/umfpack.h,-lumfpack -lcholmod),$(call probe,umfpack.h,-lumfpack -lcholmod)))
 HAVE_SPQR       := $(if $(HAVE_CHOLMOD),$(call probe,suitesparse/SuiteSparseQR_C.h,-lspqr -lcholmod))
 HAVE_CJSON      := $(call probe,cjson/cJSON.h,-lcjson)
@@ -61,7 +61,7 @@ ifeq ($(ARCH),portable)
   WARN += -Wno-psabi # vectors pass between static functions alone
   LEVELS := $(if $(and $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(shell getconf GNU_LIBC_VERSION 2>/dev/null),$(call probe,,-march=x86-64-v4)),x86-64-v4)
 endif
-missing = $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \
+missing = $(if $(HAVE_OPENCL),,no OpenCL headers (opencl-headers): only the cpu device;) \
   $(if $(HAVE_LIBDEFLATE)$(HAVE_ZLIB),,no libdeflate and no zlib (libdeflate-dev, zlib1g-dev): no .gz files;) \
   $(if $(HAVE_CHOLMOD)$(filter no,$(GPL)),,no CHOLMOD and UMFPACK (libsuitesparse-dev): no direct solutions for --check;) \
   $(if $(HAVE_CHOLMOD),$(if $(HAVE_SPQR),,no SuiteSparseQR (libsuitesparse-dev): no direct solutions of least squares;)) \
@@ -72,8 +72,8 @@ say_missing = echo '$(strip $(missing))' | tr ';' '\n' | sed '/./!d; s/^ */krylo
 parts = $(if $(HAVE_OPENCL),,-DKCL_NO_OPENCL) $(foreach p,LIBDEFLATE ZLIB CHOLMOD SPQR,$(if $(HAVE_$p),-DHAVE_$p))
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g1 -fPIC -pthread -fopenmp-simd -fvisibility=hidden $(WARN) -I. -Iinclude $(parts) \
              $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation -Wno-pass-failed -Wno-unknown-warning-option) $(if $(findstring thread,$(SAN)),-DKCL_ALL_THREADS=1) $(CFLAGS)
-LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
-       $(if $(HAVE_SPQR),-lspqr) $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -lm
+LIBS = $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
+       $(if $(HAVE_SPQR),-lspqr) $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -ldl -lm
 
 # Of libkrylocl_mpi, beside those of libkrylocl.
 mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS) $(if $(HAVE_METIS),-lmetis))
@@ -87,21 +87,21 @@ PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),,$(CL_C)),\
 NARROW = $(shell grep -l spmv/narrow.h spmv/*.c)
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(NARROW:%.c=$(BUILD)/%.m.o) $(BUILD)/kernels.o
 CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c cli/*/*.c)) $(BUILD)/commit.o
-MPI_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard distributed/*.c distributed/*/*.c))
+MPI_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(filter-out distributed/petsc/%,$(wildcard distributed/*.c distributed/*/*.c)))
 TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))
 MPI_TESTS = $(if $(HAVE_MPI),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/mpi/*.c)))
 FUZZ  = $(if $(HAVE_CJSON),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c)))
 LIB   = $(BUILD)/libkrylocl.a
 MPI_LIB = $(BUILD)/libkrylocl_mpi.a
 MPI_SO  = libkrylocl_mpi.so.0
-link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
+link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags %.map,$^)
 
 all: shared $(LIB) $(if $(HAVE_MPI),$(MPI_LIB)) $(LEVELS) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
 shared: $(BUILD)/$(SONAME) $(if $(HAVE_MPI),$(BUILD)/$(MPI_SO))
 $(LEVELS):
 	$(Q)$(MAKE) --no-print-directory ARCH=-march=$@ BUILD=$(BUILD)/glibc-hwcaps/$@ say_missing=: shared
 $(BUILD)/krylocl: $(CLI) $(if $(LEVELS),$(BUILD)/$(if $(HAVE_MPI),$(MPI_SO),$(SONAME)),$(if $(HAVE_MPI),$(MPI_LIB),$(LIB)))
-	$(link) $(if $(LEVELS),-Wl$(comma)-rpath$(comma)'$$ORIGIN:$$ORIGIN/../lib') -lcjson -pthread $(LIBS) $(mpi_libs)
+	$(link) $(if $(and $(LEVELS),$(RPATH)),-Wl$(comma)-rpath$(comma)'$(RPATH)') -lcjson -pthread $(LIBS) $(mpi_libs)
 $(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
 	$(link) $(LIBS)
 $(TESTS) $(BUILD)/bench/read $(BUILD)/bench/executors $(BUILD)/bench/experiments/atomics: $(BUILD)/%: $(BUILD)/%.o $(LIB)
@@ -115,14 +115,14 @@ $(BUILD)/tests/fuzz/program.o: cli/main.c $(BUILD)/flags
 $(FUZZ): $(BUILD)/%: $(BUILD)/%.o $(if $(LIBFUZZER),,$(BUILD)/tests/fuzz/corpus.o) \
            $(BUILD)/tests/fuzz/program.o $(filter-out %/main.o,$(CLI)) $(if $(HAVE_MPI),$(MPI_LIB),$(LIB))
 	$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -lcjson -pthread $(LIBS) $(mpi_libs)
-$(BUILD)/$(SONAME): $(OBJ)
+$(BUILD)/$(SONAME): $(OBJ) packaging/krylocl.map
 	$(link) $(SOFLAGS) $(LIBS)
 $(LIB): $(OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 # All of libkrylocl, and distributed/: the library itself knows nothing of MPI.
 $(MPI_LIB): $(OBJ) $(MPI_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
-$(BUILD)/$(MPI_SO): $(OBJ) $(MPI_OBJ)
+$(BUILD)/$(MPI_SO): $(OBJ) $(MPI_OBJ) packaging/krylocl.map
 	$(link) $(subst $(SONAME),$(MPI_SO),$(SOFLAGS)) $(LIBS) $(mpi_libs)
 $(MPI_TESTS): $(BUILD)/%: $(BUILD)/%.o $(MPI_LIB)
 	$(link) $(LIBS) $(mpi_libs)
@@ -179,7 +179,7 @@ check-matrices:
 methods:
 	$(again) $(BUILD)/tests/real_methods
 	OMP_NUM_THREADS=1 $(BUILD)/tests/real_methods all
-tests: $(if $(ONLY),$(filter $(ONLY:%=$(BUILD)/tests/%),$(TESTS)),$(TESTS)) $(if $(or $(filter mpi mpi.sh ranks ranks.sh,$(ONLY)),$(if $(ONLY),,1)),$(MPI_TESTS)) $(if $(or $(filter fuzz fuzz.sh,$(ONLY)),$(if $(ONLY),,1)),$(FUZZ))
+tests: $(if $(and $(HAVE_MPI),$(if $(ONLY),$(filter petsc petsc.sh,$(ONLY)),1),$(shell pkg-config --exists PETSc && echo 1)),petsc) $(if $(ONLY),$(filter $(ONLY:%=$(BUILD)/tests/%),$(TESTS)),$(TESTS)) $(if $(or $(filter mpi mpi.sh ranks ranks.sh,$(ONLY)),$(if $(ONLY),,1)),$(MPI_TESTS)) $(if $(or $(filter fuzz fuzz.sh,$(ONLY)),$(if $(ONLY),,1)),$(FUZZ))
 fuzz-programs: $(FUZZ)
 libfuzzer = $(eval libfuzzer := $(shell o=$$(mktemp) && echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
               clang -fsanitize=fuzzer -x c - -o $$o >/dev/null 2>&1 && echo 1; rm -f $$o))$(libfuzzer)
@@ -194,6 +194,10 @@ fuzz:
 	@$(if $(libfuzzer),LIBFUZZER=1) FUZZ_SECONDS=$(or $(SECONDS),60) sh tests/fuzz.sh $(if $(libfuzzer),build-san,$(BUILD))/krylocl
 check-sanitizers:
 	$(MAKE) --no-print-directory check $(sanitized) FUZZ_SECONDS=$(or $(SECONDS),3)
+# The plug-in of PETSc sees the public headers alone.
+petsc: shared
+	$(Q)$(if $(HAVE_MPI),,echo 'make petsc: needs MPI (libopenmpi-dev openmpi-bin)' >&2; exit 1;) \
+	  PLUGIN_FLAGS='$(filter-out -I. $(parts),$(ALL_CFLAGS)) $(LDFLAGS)' MPI_FLAGS='$(MPI_CFLAGS) $(MPI_LIBS)' sh distributed/petsc/build.sh $(BUILD)
 bench-read: $(BUILD)/bench/read
 	$<
 # The experiments of docs/experiments.md; EXPERIMENTS="--quick" or others of their options, STUDIES="kuresson arm": these scripts.
@@ -211,12 +215,15 @@ peers: all
 	@for m in $(PEER_MATRICES); do $(BUILD)/krylocl generate $$m -q -o $(BUILD)/data/$$m.mtx; done
 	bench/peers/run.sh $(PEER_MATRICES:%=$(BUILD)/data/%.mtx)
 
-lib   = $(DESTDIR)$(PREFIX)/lib
+lib   = $(DESTDIR)$(LIBDIR)
 share = $(DESTDIR)$(PREFIX)/share
 pages = $(share)/man/man1/krylocl.1 $(share)/bash-completion/completions/krylocl \
         $(share)/zsh/site-functions/_krylocl $(share)/fish/vendor_completions.d/krylocl.fish
 doc   = $(share)/doc/krylocl
 cmake = $(lib)/cmake/krylocl
+pc_lib = $(LIBDIR:$(PREFIX)/%=$${prefix}/%)
+plugins = $(wildcard $(BUILD)/libpetsckrylocl*.so)
+up     = $(shell echo '$(LIBDIR:$(PREFIX)/%=%)' | sed 's|[^/]*|..|g')
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(lib)/pkgconfig $(DESTDIR)$(PREFIX)/include
 	$(if $(HAVE_CJSON),install $(BUILD)/krylocl $(DESTDIR)$(PREFIX)/bin)
@@ -233,30 +240,34 @@ install: all
 	install $(BUILD)/$(SONAME) $(lib)
 	ln -sf $(SONAME) $(lib)/$(SOLINK)
 	install -m 644 $(LIB) $(lib)
-	install -m 644 include/krylocl.h $(DESTDIR)$(PREFIX)/include
+	install -d $(DESTDIR)$(PREFIX)/include/krylocl
+	install -m 644 include/krylocl.h include/krylocl.hpp include/krylocl.f90 $(DESTDIR)$(PREFIX)/include
+	install -m 644 include/krylocl/*.h include/krylocl/*.hpp $(DESTDIR)$(PREFIX)/include/krylocl
 	$(if $(HAVE_MPI),install $(BUILD)/$(MPI_SO) $(lib))
 	$(if $(HAVE_MPI),ln -sf $(MPI_SO) $(lib)/libkrylocl_mpi.so)
 	$(if $(HAVE_MPI),install -m 644 $(MPI_LIB) $(lib))
 	$(if $(HAVE_MPI),install -m 644 include/krylocl_mpi.h $(DESTDIR)$(PREFIX)/include)
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl' 'Description: Krylov methods on OpenCL' \
-	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lkrylocl' \
+	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$(pc_lib) -lkrylocl' \
 	  'Libs.private: $(strip $(LIBS)) -pthread' > $(lib)/pkgconfig/krylocl.pc
+	$(if $(plugins),install $(plugins) $(lib))
 	$(if $(HAVE_MPI),printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl_mpi' 'Description: krylocl on several MPI ranks' \
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include $(MPI_CFLAGS)' \
-	  'Libs: -L$${prefix}/lib -lkrylocl_mpi $(MPI_LIBS)' \
+	  'Libs: -L$(pc_lib) -lkrylocl_mpi $(MPI_LIBS)' \
 	  'Libs.private: $(strip $(LIBS)) $(if $(HAVE_METIS),-lmetis) -pthread' > $(lib)/pkgconfig/krylocl_mpi.pc)
 	install -d $(cmake)
-	sed 's|@PRIVATE_LIBS@|$(strip $(LIBS)) -pthread|' packaging/krylocl-config.cmake.in > $(cmake)/krylocl-config.cmake
+	sed 's|@PRIVATE_LIBS@|$(strip $(LIBS)) -pthread|; s|@INCLUDE@|$(up)/include|' packaging/krylocl-config.cmake.in > $(cmake)/krylocl-config.cmake
 	sed 's|@VERSION@|$(VERSION)|' packaging/krylocl-config-version.cmake.in > $(cmake)/krylocl-config-version.cmake
 	$(foreach l,$(LEVELS),install -d $(lib)/glibc-hwcaps/$l && install $(wildcard $(BUILD)/glibc-hwcaps/$l/*.so.0) $(lib)/glibc-hwcaps/$l;)
-	@$(if $(DESTDIR),:,sh .ci/ldconfig.sh $(PREFIX)/lib $(SONAME))
+	@$(if $(DESTDIR),:,sh .ci/ldconfig.sh $(LIBDIR) $(SONAME))
 	@$(if $(HAVE_CHOLMOD),echo 'krylocl: linked with CHOLMOD$(comma) UMFPACK$(if $(HAVE_SPQR),$(comma) SuiteSparseQR) (GPL): the GPL applies to copies of this build; make GPL=no leaves them out')
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \
+	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(addprefix $(DESTDIR)$(PREFIX)/include/,krylocl.h krylocl.hpp krylocl.f90) \
 	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages) \
 	  $(lib)/pkgconfig/krylocl_mpi.pc $(lib)/$(MPI_SO) $(lib)/libkrylocl_mpi.so $(lib)/libkrylocl_mpi.a $(DESTDIR)$(PREFIX)/include/krylocl_mpi.h
+	rm -f $(lib)/libpetsckrylocl.so $(lib)/libpetsckrylocl_complex.so
 	rm -f $(lib)/glibc-hwcaps/*/$(SONAME) $(lib)/glibc-hwcaps/*/$(MPI_SO)
-	rm -rf $(doc) $(cmake)
+	rm -rf $(doc) $(cmake) $(DESTDIR)$(PREFIX)/include/krylocl
 # The tree of the last commit, whose name git writes into packaging/commit.
 dist:
 	git archive --format=tar.gz --prefix=krylocl-$(VERSION)/ -o krylocl-$(VERSION).tar.gz HEAD
@@ -274,8 +285,8 @@ results: $(BUILD)/krylocl $(runs)
 	  printf '$(drawn)/report.html. The columns are those of `krylocl bench` ([bench.md](bench.md)); "~": the samples scatter.\n\n'; \
 	  sed 1,2d $(drawn)/results.md; } >docs/results.md
 
-SOURCES = $(wildcard include/*.h kernels/*.h cli/*.[ch] cli/*/*.[ch] core/*/*.[ch] core/*/*/*.[ch] data/*/*.[ch] distributed/*.[ch] distributed/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
-            factors/*.[ch] multigrid/*.[ch] multigrid/*/*.[ch] sparse/*.[ch] spmv/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/driver/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
+SOURCES = $(wildcard include/*.h include/*.hpp include/*/*.h include/*/*.hpp tests/cxx/*.[ch]pp kernels/*.h cli/*.[ch] cli/*/*.[ch] core/*/*.[ch] core/*/*/*.[ch] data/*/*.[ch] distributed/*.[ch] distributed/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
+            factors/*.[ch] multigrid/*.[ch] multigrid/*/*.[ch] sparse/*.[ch] spmv/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/petsc/*.c tests/fuzz/*.[ch] tests/faults/*.[ch] tests/driver/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
 lint:
@@ -285,7 +296,7 @@ info:
 clean:
 	rm -rf $(BUILD) demo
 help:
-	@sed -n '1,3s/^# //p' Makefile
+	@sed -n '1,4s/^# //p' Makefile
 	@echo 'make            $(LIB), $(SONAME), krylocl and heatsink-picture in $(BUILD)/'
 	@echo 'make demo       installs packages, builds, solves and draws a heat sink in demo/; MINIMAL=1: a compiler and cJSON alone'
 	@echo 'make check      installs packages, builds, runs all tests; fewer: ONLY=conform_spmv FORMATS=ell TYPES=d,'
@@ -296,10 +307,11 @@ help:
 	@echo 'make dist               krylocl-$(VERSION).tar.gz, the tree of the last commit'
 	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR= ; ARCH=portable: for other machines; GPL=no: without GPL parts'
 	@echo 'make fuzz SECONDS=60    fuzzes each reader and the command line so long (clang)'
+	@echo 'make petsc              the plug-in libpetsckrylocl.so (docs/petsc.md), where PETSc is found; PETSC_DIR, PETSC_ARCH'
 	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'
 	@echo 'make results            docs/results.md and $(BUILD)/results/report.html from the JSON files in bench/results'
 	@echo 'make gallery            docs/gallery.md: pictures of the storage formats'
 	@echo 'make experiments        the experiments of docs/experiments.md; EXPERIMENTS=--quick: small systems'
 	@echo 'make format lint        formats; checks format, static analysis, public comments, dependences'
 	@echo 'make info clean         prints compiler and libraries; removes $(BUILD)/ and demo/'
-.PHONY: all shared $(LEVELS) always demo check check-sanitizers check-matrices methods tests fuzz fuzz-programs bench-read peers atomics experiments gallery results install uninstall format lint info clean help
+.PHONY: all shared $(LEVELS) always demo check check-sanitizers check-matrices methods tests fuzz fuzz-programs petsc bench-read peers atomics experiments gallery results install uninstall format lint info clean help

@@ -13,7 +13,7 @@ compiler=${CC:-gcc} compiler=${compiler##* } # without a word such as ccache
 if ! has apt-get || ! has dpkg-query; then
   if has "$compiler" && has pkg-config && pkg-config --exists libcjson; then exit 0; fi
   end "Packages of this project, to be installed by hand on this system (gcc, make and cJSON are enough to begin with):" \
-    "  Fedora  gcc make cjson-devel 'pkgconfig(OpenCL)' opencl-headers pocl libdeflate-devel suitesparse-devel openblas-devel" \
+    "  Fedora  gcc make cjson-devel ocl-icd opencl-headers pocl libdeflate-devel suitesparse-devel openblas-devel" \
     "  Arch    gcc make pkgconf cjson ocl-icd opencl-headers pocl libdeflate suitesparse openblas" \
     "  macOS   brew install cjson libdeflate suite-sparse"
 fi
@@ -36,14 +36,23 @@ want_program() {
 }
 want_parts() {
   want 'files that end in .gz' libdeflate-dev
-  want 'OpenCL' ocl-icd-opencl-dev opencl-headers
+  want 'OpenCL' ocl-icd-libopencl1 opencl-headers
   # A driver of a GPU will do as well.
   [ -n "$(find -L /etc/OpenCL/vendors -name '*.icd' 2>/dev/null)" ] || want 'OpenCL on the CPU' pocl-opencl-icd
   want 'direct solutions for --check' libsuitesparse-dev libopenblas0-pthread
 }
 want_tests() {
+  want 'programs that call OpenCL themselves' ocl-icd-opencl-dev
   want 'ranks' libopenmpi-dev openmpi-bin libmetis-dev
+  want_command 'C++' g++ g++
+  want 'a solver of Eigen' libeigen3-dev
+  want_command 'Fortran' gfortran gfortran
   python3 -c 'import html.parser, http.server, json, pty, termios' 2>/dev/null || want 'scripts of tests' python3
+  # Its tests need scipy 1.12.
+  case $(apt-cache policy python3-scipy 2>/dev/null | sed -n 's/^ *Candidate: //p') in
+    '' | '(none)' | 0.* | 1.[0-9].* | 1.1[01].*) ;;
+    *) python3 -c 'import cffi, numpy, pytest, scipy' 2>/dev/null || want 'the Python package' python3-cffi python3-numpy python3-scipy python3-pytest ;;
+  esac
   want_command 'downloads' curl curl
   want_command 'pictures' gnuplot gnuplot-nox
 }

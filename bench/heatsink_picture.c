@@ -42,7 +42,7 @@ static void set_range(cut *c) {
   c->hi = ceil(hi / c->step) * c->step;
 }
 
-static int load(kcl *ctx, const char *size, const char *path, cut *c) {
+static int load(kcl_context *ctx, const char *size, const char *path, cut *c) {
   char *end;
   long long n = strtoll(size, &end, 10);
   if (*end || n < 1) return kcl_fail(ctx, KCL_USAGE, "SIZE is a whole number, not '%s'", size);
@@ -201,20 +201,20 @@ static int picture(const cut *c, const char *out) {
 }
 
 int main(int argc, char **argv) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   cut c = {.peak = 0};
   if (argc != 4) {
     fprintf(stderr, "usage: heatsink-picture SIZE x.mtx OUT.svg\n");
     return KCL_USAGE;
   }
-  if (kcl_create(&ctx)) return KCL_MEMORY;
+  if (kcl_context_create(NULL, 0, &ctx)) return KCL_MEMORY;
   int rc = load(ctx, argv[1], argv[2], &c);
   if (rc)
-    fprintf(stderr, "heatsink-picture: %s\n", kcl_error(ctx));
+    fprintf(stderr, "heatsink-picture: %s\n", kcl_error());
   else
     rc = picture(&c, argv[3]);
   free(c.unknown);
   kcl_dense_free(&c.x);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return rc;
 }

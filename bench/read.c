@@ -8,6 +8,8 @@
  *   read [megabytes] [general|symmetric]
  */
 #include "krylocl.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@ typedef struct result {
   double first, median, min; /* seconds */
   double peak, csr;          /* bytes */
 } result;
-typedef int way(kcl *ctx, const char *path, double *csr_bytes);
+typedef int way(kcl_context *ctx, const char *path, double *csr_bytes);
 
 static double now(void) {
   struct timespec t;
@@ -31,7 +33,7 @@ static double now(void) {
 }
 
 /* The 27-point stencil on a cube of n^3 cells with random values in (-1, 1). */
-static int make_matrix(kcl *ctx, int n, bool symmetric, kcl_csr **out) {
+static int make_matrix(kcl_context *ctx, int n, bool symmetric, kcl_csr **out) {
   int64_t rows = (int64_t)n * n * n, k = 0;
   int rc = kcl_csr_create(ctx, rows, rows, 27 * rows, KCL_D, out);
   if (rc) return rc;
@@ -51,7 +53,7 @@ static int make_matrix(kcl *ctx, int n, bool symmetric, kcl_csr **out) {
 }
 
 /* The usual loop: three arrays of coordinates, without conversion to CSR. */
-static int by_fscanf(kcl *ctx, const char *path, double *csr_bytes) {
+static int by_fscanf(kcl_context *ctx, const char *path, double *csr_bytes) {
   (void)ctx, (void)csr_bytes;
   char line[1024];
   long rows, cols, n;
@@ -69,10 +71,10 @@ static int by_fscanf(kcl *ctx, const char *path, double *csr_bytes) {
   return fclose(f);
 }
 
-static int by_krylocl(kcl *ctx, const char *path, double *csr_bytes) {
+static int by_krylocl(kcl_context *ctx, const char *path, double *csr_bytes) {
   kcl_csr *A = NULL;
   int rc = kcl_csr_read(ctx, path, &A);
-  if (rc) return fprintf(stderr, "%s\n", kcl_error(ctx)), rc;
+  if (rc) return fprintf(stderr, "%s\n", kcl_error()), rc;
   *csr_bytes = 8.0 * (double)(A->rows + 1) + 12.0 * (double)A->nnz;
   kcl_csr_free(&A);
   return KCL_OK;
@@ -84,8 +86,8 @@ static int compare(const void *a, const void *b) {
 }
 
 static int measure(way *one, const char *path, int threads, result *r) {
-  kcl *ctx = NULL;
-  int rc = kcl_create(&ctx);
+  kcl_context *ctx = NULL;
+  int rc = kcl_context_create(NULL, 0, &ctx);
   if (threads) setenv("OMP_NUM_THREADS", "1", 1);
   double seconds[RUNS] = {0};
   for (int i = 0; i < RUNS && !rc; i++) {
@@ -99,7 +101,7 @@ static int measure(way *one, const char *path, int threads, result *r) {
   struct rusage use;
   getrusage(RUSAGE_SELF, &use);
   r->peak = 1024.0 * (double)use.ru_maxrss;
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return rc;
 }
 
@@ -124,16 +126,16 @@ static int make_files(const char *plain, const char *packed, int n, bool symmetr
   int state;
   pid_t child = fork();
   if (child == 0) {
-    kcl *ctx = NULL;
+    kcl_context *ctx = NULL;
     kcl_csr *A = NULL;
-    int rc = kcl_create(&ctx);
+    int rc = kcl_context_create(NULL, 0, &ctx);
     if (!rc) rc = make_matrix(ctx, n, symmetric, &A);
     double t = now();
     if (!rc) rc = kcl_csr_write(ctx, plain, A);
     printf("written in %.2f s", now() - t), t = now();
     if (!rc) rc = kcl_csr_write(ctx, packed, A);
     printf(", as .gz in %.2f s\n", now() - t);
-    if (rc) printf("%s\n", kcl_error(ctx));
+    if (rc) printf("%s\n", kcl_error());
     fflush(stdout);
     _exit(rc);
   }

@@ -10,6 +10,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +65,7 @@ static bool has_todo(const cli_bench_run *b, int matrix) {
 }
 
 /* One round over the rows of a matrix: the first decides and measures, further ones add samples. */
-static int bench_round(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m, int round) {
+static int bench_round(progress *p, kcl_context *ctx, int matrix, cli_bench_loaded *m, int round) {
   cli_bench_run *b = p->b;
   int rc = 0;
   for (int i = 0; i < b->row_count && !cli_interrupted(); i++) {
@@ -83,7 +85,7 @@ static int bench_round(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m, i
   return 0;
 }
 
-static int measure_rounds(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m) {
+static int measure_rounds(progress *p, kcl_context *ctx, int matrix, cli_bench_loaded *m) {
   int rc = 0;
   for (int round = 0; round < p->b->o->rounds && !rc && !cli_interrupted(); round++)
     rc = bench_round(p, ctx, matrix, m, round);
@@ -110,7 +112,7 @@ static void mixed_say(const cli_bench_run *b, int matrix) {
   }
 }
 
-static int bench_matrix_rows(progress *p, kcl *ctx, int matrix) {
+static int bench_matrix_rows(progress *p, kcl_context *ctx, int matrix) {
   cli_bench_run *b = p->b;
   cli_bench_loaded m = {0};
   int rc = 0;
@@ -135,7 +137,7 @@ done:
 
 /* Measures all matrices. A file that cannot be read does not stop the others. Refused formats are no failure if
  * any format was measured. */
-static int measure_all(cli_bench_run *b, kcl *ctx) {
+static int measure_all(cli_bench_run *b, kcl_context *ctx) {
   progress p = {.b = b, .saved = cli_now()};
   int rc, first = 0;
   for (int i = 0; i < b->row_count; i++) p.total += b->rows[i].state == CLI_BENCH_TODO;
@@ -172,7 +174,7 @@ static int write_bench_files(const cli_bench_run *b) {
   return rc ? rc : failed;
 }
 
-static int run_bench(kcl *ctx, const cli_options *given) {
+static int run_bench(kcl_context *ctx, const cli_options *given) {
   cli_options o = *given;
   cli_bench_run b = {.o = &o};
   cJSON *earlier = NULL;

@@ -12,6 +12,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/check.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -23,16 +25,16 @@ typedef struct judged {
 } judged;
 
 /* Certifies x. It passes if the relative residual or, for a rectangular A, the normal residual is within tol. */
-static int check_residual(kcl *ctx, const cli_problem *p, const double *b, const double *x,
+static int check_residual(kcl_context *ctx, const cli_problem *p, const double *b, const double *x,
                           double tol, judged *r) {
   bool least = p->A->rows != p->A->cols;
   int rc = (least ? kcl_certify_least_squares : kcl_certify)(ctx, p->A, b, x, &r->c);
   r->pass = r->c.relative_residual <= tol || (least && r->c.normal_residual <= tol);
-  return cli_lib(ctx, rc);
+  return cli_lib(rc);
 }
 
-static int judge_column(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j, double tol,
-                        kcl_dense *y, judged *r) {
+static int judge_column(kcl_context *ctx, const cli_options *o, const cli_problem *p, int64_t j,
+                        double tol, kcl_dense *y, judged *r) {
   int rc;
   const double *b = cli_column(p->b, j), *x = cli_column(p->x, j);
   const kcl_check_plan plan = cli_check_plan(o, tol);
@@ -43,8 +45,8 @@ static int judge_column(kcl *ctx, const cli_options *o, const cli_problem *p, in
   CLI_TRY(check_residual(ctx, p, b, x, tol, r));
   r->verdict = r->pass ? KCL_PASSED : KCL_FAILED;
   if (!direct) goto done;
-  r->compared = !cli_lib(ctx, kcl_solution_check(ctx, p->A, b, x, &plan, cli_column(y, j),
-                                                 &r->direct)); /* false: the reason was printed */
+  r->compared = !cli_lib(kcl_solution_check(ctx, p->A, b, x, &plan, cli_column(y, j),
+                                            &r->direct)); /* false: the reason was printed */
   if (r->compared && r->pass) r->verdict = r->direct.verdict;
 done:
   return rc;
@@ -99,7 +101,7 @@ static int write_check_json(const cli_options *o, cJSON *list) {
                         cJSON_GetArraySize(list) == 1 ? cJSON_GetArrayItem(list, 0) : list);
 }
 
-static int run_check(kcl *ctx, const cli_options *o) {
+static int run_check(kcl_context *ctx, const cli_options *o) {
   int rc;
   judged r, worst = {.verdict = KCL_PASSED, .pass = true};
   cli_problem p = {0};
@@ -112,7 +114,7 @@ static int run_check(kcl *ctx, const cli_options *o) {
     CLI_TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
                      cli_count(p.b->cols).s));
   cli_report_matrix(o, o->files[0], p.A, p.seconds_read);
-  CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, p.A->cols, p.b->cols, p.A->type, &y)));
+  CLI_TRY(cli_lib(kcl_dense_create(ctx, p.A->cols, p.b->cols, p.A->type, &y)));
   for (int64_t j = 0; j < p.b->cols; j++) {
     cli_busy(o, "checking");
     CLI_TRY(judge_column(ctx, o, &p, j, tol, y, &r));
@@ -121,8 +123,7 @@ static int run_check(kcl *ctx, const cli_options *o) {
     cJSON_AddItemToArray(list, verdict_json(j, &r, tol));
   }
   CLI_TRY(write_check_json(o, list));
-  if (o->check_output && r.compared)
-    CLI_TRY(cli_lib(ctx, kcl_dense_write(ctx, o->check_output, y)));
+  if (o->check_output && r.compared) CLI_TRY(cli_lib(kcl_dense_write(ctx, o->check_output, y)));
   rc = verdict_code(&p, &worst, tol);
 done:
   cJSON_Delete(list);

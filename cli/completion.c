@@ -4,6 +4,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -236,7 +237,7 @@ static const struct {
 } shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
 enum { SHELLS = sizeof shells / sizeof *shells };
 
-static int run_completion(kcl *ctx, const cli_options *o) {
+static int run_completion(kcl_context *ctx, const cli_options *o) {
   const char *names[SHELLS];
   (void)ctx;
   for (int i = 0; i < SHELLS; i++) {

@@ -6,6 +6,7 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
 #include <string.h>
 
 static const char *const endings[] = {"mtx", "rb", "rows", "kcl"};
@@ -42,7 +43,7 @@ static void say_losses(const cli_options *o, const kcl_csr *A, const kcl_dense *
             kcl_symmetry_name(A->symmetry));
 }
 
-static int run_convert(kcl *ctx, const cli_options *o) {
+static int run_convert(kcl_context *ctx, const cli_options *o) {
   int rc;
   kcl_csr *A = NULL;
   kcl_dense *b = NULL, *x = NULL;
@@ -52,8 +53,8 @@ static int run_convert(kcl *ctx, const cli_options *o) {
   if (o->rhs && !b) CLI_TRY(cli_fail(KCL_INPUT, "%s holds no right-hand side", o->files[0]));
   double read = cli_now();
   cli_busy(o, "writing %s", cli_base(o->output));
-  CLI_TRY(cli_lib(ctx, kcl_csr_write_system(ctx, o->output, A, b, x)));
-  if (o->rhs) CLI_TRY(cli_lib(ctx, kcl_dense_write(ctx, o->rhs, b)));
+  CLI_TRY(cli_lib(kcl_csr_write_system(ctx, o->output, A, b, x)));
+  if (o->rhs) CLI_TRY(cli_lib(kcl_dense_write(ctx, o->rhs, b)));
   cli_say(o, "%s: %s x %s, %s nonzeros, %s %s, read in %s", cli_base(o->files[0]),
           cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
           kcl_symmetry_name(A->symmetry), cli_seconds(read - begin).s);

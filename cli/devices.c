@@ -7,6 +7,7 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 
 /* Measures the stream rate; all 0 if that fails, with the reason in the context. */
-static kcl_stream measure_stream(kcl *ctx, const kcl_device *d) {
+static kcl_stream measure_stream(kcl_context *ctx, const kcl_device *d) {
   kcl_stream s = {0};
   double now;
   if (!kcl_select(ctx, cli_device_place(d).s, 0) && !kcl_stream_measure(ctx, &now))
@@ -86,9 +87,10 @@ static void property_json(void *self, const char *name, const char *value) {
 }
 
 /* Prints what OpenCL tells, and adds it to the JSON object of the device. */
-static int report_properties(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *json) {
+static int report_properties(kcl_context *ctx, const cli_options *o, const kcl_device *d,
+                             cJSON *json) {
   char *lines = NULL;
-  int rc = cli_lib(ctx, kcl_device_properties(ctx, d, &lines));
+  int rc = cli_lib(kcl_device_properties(ctx, d, &lines));
   char *copy = rc ? NULL : strdup(lines);
   if (!rc && !copy) rc = cli_fail(KCL_MEMORY, "out of memory: the properties of a device");
   if (!rc) each_property(copy, say_property, (void *)o);
@@ -124,12 +126,13 @@ static cJSON *device_json(const kcl_device *d, const kcl_stream *s, const char *
   return o;
 }
 
-static int report_on_device(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *all) {
+static int report_on_device(kcl_context *ctx, const cli_options *o, const kcl_device *d,
+                            cJSON *all) {
   char *extensions = NULL;
   cli_busy(o, "measuring %s: %s", cli_device_place(d).s, d->name);
   const kcl_stream rate = measure_stream(ctx, d);
-  say_device(o, d, &rate, kcl_error(ctx));
-  int rc = cli_lib(ctx, kcl_device_extensions(ctx, d, &extensions));
+  say_device(o, d, &rate, kcl_error());
+  int rc = cli_lib(kcl_device_extensions(ctx, d, &extensions));
   if (rc) return rc;
   if (d->platform >= 0) say_limits(o, d);
   if (d->platform >= 0 && o->verbose) say_extensions(o, extensions);
@@ -140,13 +143,13 @@ static int report_on_device(kcl *ctx, const cli_options *o, const kcl_device *d,
   return rc;
 }
 
-static int run_devices(kcl *ctx, const cli_options *o) {
+static int run_devices(kcl_context *ctx, const cli_options *o) {
   int rc, count = 0;
   kcl_device *list = NULL;
   cJSON *all = cJSON_CreateArray();
   CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   cli_busy(o, "asking the drivers");
-  CLI_TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
+  CLI_TRY(cli_lib(kcl_device_list(ctx, &list, &count)));
   cli_say(o, "device  kind             units    memory  double     stream  name\n");
   for (int i = 0; i < count; i++) CLI_TRY(report_on_device(ctx, o, &list[i], all));
   for (int i = 0; i < count; i++)

@@ -1,10 +1,12 @@
 /* OpenCL drivers: the cache folder that PoCL needs and, for krylocl devices, reasons why a device is missing: a
- * driver that is registered with the ICD loader and cannot be loaded, or a device file without permission. Linux
- * only. */
+ * loader that is missing, a driver that is registered with it and cannot be loaded, or a device file without
+ * permission. Linux only. */
 #include "cli/drivers.h"
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include <stdbool.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -131,24 +133,24 @@ static const char *find_guide(void) {
   return "docs/troubleshooting.md";
 }
 
-void cli_say_drivers(const cli_options *o) {
+/* Where the drivers of an installed loader are, and why they show no device. */
+static void say_installed(const cli_options *o) {
   const char *vendors = getenv("OCL_ICD_VENDORS");
   const char *folder =
       vendors && *vendors && !folder_ends(vendors, ".icd") ? vendors : "/etc/OpenCL/vendors";
-#ifndef KCL_NO_OPENCL
   if (vendors && *vendors) cli_say(o, "drivers     OCL_ICD_VENDORS is %s\n", vendors);
   say_registered(o, folder);
   say_nvidia(o, folder);
   say_permissions(o, "/dev/dri", "renderD");
   say_permissions(o, "/dev", "nvidia");
   say_permissions(o, "/dev", "kfd");
-#else
-  (void)folder;
-  (void)say_registered;
-  (void)say_nvidia;
-  (void)say_permissions;
-  cli_say(o, "drivers     this build is without OpenCL: install the headers and the loader, then "
-             "run make\n");
-#endif
+}
+
+void cli_say_drivers(const cli_options *o) {
+  const char *missing = kcl_opencl_missing();
+  if (missing)
+    cli_say(o, "drivers     %s\n", missing);
+  else
+    say_installed(o);
   cli_say(o, "help        %s\n", find_guide());
 }

@@ -1,5 +1,6 @@
 /* krylocl explain: what solving a system would run on the selected device, without running it. */
 #include "cli/explain_ranks.h"
+#include "cli/input/solver.h"
 #include "cli/input/parameters.h"
 #include "cli/problem/describe.h"
 #include "cli/problem/device.h"
@@ -11,6 +12,9 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,12 +62,12 @@ static void say_launches(const cli_options *o, const sum *loop) {
     cli_say(o, "launches    none: threads run the stages\n");
 }
 
-static int say_model(kcl *ctx, const cli_options *o, const kcl_solver *s) {
+static int say_model(kcl_context *ctx, const cli_options *o, const kcl_solver *s) {
   static const char *const after[] = {"REPLACE", "RESUME"};
   kcl_setup_info info;
   double bytes = kcl_bytes_per_iteration(s);
   kcl_stream stream;
-  int rc = cli_lib(ctx, kcl_stream_get(ctx, &stream));
+  int rc = cli_lib(kcl_stream_get(ctx, &stream));
   if (rc) return rc;
   const double rate = stream.rate;
   kcl_solver_info(s, &info);
@@ -84,12 +88,12 @@ static int say_model(kcl *ctx, const cli_options *o, const kcl_solver *s) {
 }
 
 /* Writes the kernel sources below a line that names their device. */
-static int write_kernel_source(kcl *ctx, const cli_options *o, kcl_solver *s, const kcl_device *d) {
+static int write_kernel_source(const cli_options *o, kcl_solver *s, const kcl_device *d) {
   cli_buffer b;
   char *source = NULL;
   int rc = cli_buffer_open(&b);
   if (rc) return rc;
-  rc = cli_lib(ctx, kcl_solver_source(s, &source));
+  rc = cli_lib(kcl_solver_source(s, &source));
   fprintf(b.f, "// %s for device %s: %s (%s)%s%s\n%s", cli_base(o->files[0]), cli_device_place(d).s,
           d->name, d->platform_name, o->layout ? ", layout " : "", o->layout ? o->layout : "",
           rc ? "" : source);
@@ -99,12 +103,13 @@ static int write_kernel_source(kcl *ctx, const cli_options *o, kcl_solver *s, co
   return rc;
 }
 
-static int run_explain(kcl *ctx, const cli_options *o) {
+static int run_explain(kcl_context *ctx, const cli_options *o) {
   int rc;
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_device device;
-  kcl_options asked = kcl_defaults;
+  kcl_options asked;
+  kcl_options_init(&asked);
   double begin = cli_now();
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   kcl_profile_enable(ctx, o->source); /* drivers then tell what kernels use */
@@ -118,10 +123,10 @@ static int run_explain(kcl *ctx, const cli_options *o) {
   CLI_TRY(cli_parameters_set(o->parameters, &asked));
   asked.restart = (int)o->restart, asked.nrhs = (int)o->nrhs;
   cli_busy(o, "setting up");
-  CLI_TRY(cli_lib(ctx, kcl_setup(ctx, A, &asked, &s)));
+  CLI_TRY(cli_lib(cli_solver_create(ctx, A, &asked, &s)));
   cli_idle();
-  rc = o->source ? write_kernel_source(ctx, o, s, &device) : say_model(ctx, o, s);
-  if (!rc && o->ranks && !o->source) rc = cli_explain_ranks(ctx, o, A, s, &device);
+  rc = o->source ? write_kernel_source(o, s, &device) : say_model(ctx, o, s);
+  if (!rc && o->ranks && !o->source) rc = cli_explain_ranks(o, A, s, &device);
 done:
   kcl_solver_free(&s);
   kcl_csr_free(&A);

@@ -11,6 +11,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,10 +127,10 @@ static void say_row(const cli_options *o, const kcl_csr *A, int ranks, const blo
 }
 
 /* The least of a few timed samples. */
-static int time_alone(kcl *ctx, kcl_solver *s, double *seconds) {
+static int time_alone(kcl_solver *s, double *seconds) {
   const kcl_bench_plan plan = {.iterations = 20, .samples = 5, .noise = -1};
   kcl_bench_row row;
-  int rc = cli_lib(ctx, kcl_bench_solver(s, &plan, &row));
+  int rc = cli_lib(kcl_bench_solver(s, &plan, &row));
   if (rc) return rc;
   if (!row.validated) rc = cli_fail(KCL_DEVICE, "the product is wrong: nothing was timed");
   *seconds = INFINITY;
@@ -137,15 +139,14 @@ static int time_alone(kcl *ctx, kcl_solver *s, double *seconds) {
   return rc;
 }
 
-int cli_explain_ranks(kcl *ctx, const cli_options *o, const kcl_csr *A, kcl_solver *s,
-                      const kcl_device *d) {
+int cli_explain_ranks(const cli_options *o, const kcl_csr *A, kcl_solver *s, const kcl_device *d) {
   const network *n = d->platform < 0 ? &host : &devices;
   const double size = (double)kcl_type_size(A->type);
   double sums, products, alone = 0;
   if (A->rows != A->cols || o->ranks > A->rows)
     return cli_fail(KCL_USAGE, "--ranks %lld: a square matrix with as many rows is needed",
                     (long long)o->ranks);
-  int rc = time_alone(ctx, s, &alone);
+  int rc = time_alone(s, &alone);
   if (rc) return rc;
   count_waits(s, &sums, &products);
   cli_say(

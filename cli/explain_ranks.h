@@ -4,9 +4,10 @@
 
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/io.h"
 
 /* Prints the predicted time of an iteration on 1, 2, 4 ... o->ranks ranks. */
-int cli_explain_ranks(kcl *ctx, const cli_options *o, const kcl_csr *A, kcl_solver *s,
-                      const kcl_device *d);
+int cli_explain_ranks(const cli_options *o, const kcl_csr *A, kcl_solver *s, const kcl_device *d);
 
 #endif

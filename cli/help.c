@@ -5,6 +5,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,6 +4,8 @@
 
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 
 typedef struct cli_names { /* a list that krylocl list prints */
   const char *word, *title;

@@ -12,6 +12,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/explain.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,14 +71,14 @@ static void say_solver(const cli_options *o, const kcl_stats *s) {
     cli_say(o, "solver      %s (cg needs a Hermitian positive definite matrix)\n", name);
 }
 
-static int say_formats(kcl *ctx, const cli_options *o, const cli_info_facts *f) {
+static int say_formats(kcl_context *ctx, const cli_options *o, const cli_info_facts *f) {
   int rc = 0;
   cli_say(o, "\nformat           %10s  %11s   bytes in %s\n", "stored", "per product",
           cli_type_words(f->precision));
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
     const char *name = kcl_list(KCL_FORMATS, i).name;
-    CLI_TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
+    CLI_TRY(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
     cli_say(o, "%-15s  %10s  %11s   %s%s\n", name, cli_bytes(c.bytes_stored).s,
             cli_bytes(c.bytes_product).s, c.refusal ? "refused: " : "", c.refusal ? c.refusal : "");
   }
@@ -111,7 +113,7 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
   cli_json_number(o, "norm_inf", s->norm_inf);
 }
 
-static int json_formats(kcl *ctx, cJSON *o, const cli_info_facts *f) {
+static int json_formats(kcl_context *ctx, cJSON *o, const cli_info_facts *f) {
   int rc = 0;
   char letter[2] = {kcl_type_letter(f->precision), 0};
   cli_json_text(o, "precision", letter);
@@ -119,7 +121,7 @@ static int json_formats(kcl *ctx, cJSON *o, const cli_info_facts *f) {
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
     const char *name = kcl_list(KCL_FORMATS, i).name;
-    CLI_TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
+    CLI_TRY(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
     cJSON *one = cJSON_CreateObject();
     cJSON_AddItemToArray(list, one);
     cli_json_text(one, "format", name);
@@ -131,7 +133,7 @@ done:
   return rc;
 }
 
-static int describe_json(kcl *ctx, cJSON *o, const cli_info_facts *f) {
+static int describe_json(kcl_context *ctx, cJSON *o, const cli_info_facts *f) {
   cli_json_matrix(o, f->path, f->A);
   json_structure(o, &f->s);
   return json_formats(ctx, o, f);
@@ -144,7 +146,8 @@ static int draw_info(const cli_options *o, const cli_info_facts *f) {
   return cli_plot_structure(o->plot, title, f->A);
 }
 
-static int say_all(kcl *ctx, const cli_options *o, const cli_info_facts *f, double seconds) {
+static int say_all(kcl_context *ctx, const cli_options *o, const cli_info_facts *f,
+                   double seconds) {
   cli_report_matrix(o, f->path, f->A, seconds);
   say_structure(o, &f->s);
   say_warnings(o, &f->s);
@@ -158,15 +161,15 @@ typedef struct results { /* of all matrices */
 } results;
 
 /* Shows the arrays of a matrix instead of the rest. */
-static int show_stored(kcl *ctx, const cli_options *o, const cli_info_facts *f, double seconds,
-                       cJSON *out) {
+static int show_stored(kcl_context *ctx, const cli_options *o, const cli_info_facts *f,
+                       double seconds, cJSON *out) {
   cli_report_matrix(o, f->path, f->A, seconds);
   cli_json_matrix(out, f->path, f->A);
   return cli_info_show_arrays(ctx, o, f, out);
 }
 
-static int show_facts(kcl *ctx, const cli_options *o, const cli_info_facts *f, double seconds,
-                      cJSON *out, FILE *csv) {
+static int show_facts(kcl_context *ctx, const cli_options *o, const cli_info_facts *f,
+                      double seconds, cJSON *out, FILE *csv) {
   int rc = describe_json(ctx, out, f);
   if (!rc && o->csv) rc = cli_info_csv_line(ctx, csv, f);
   if (!rc && o->count > 1)
@@ -176,14 +179,14 @@ static int show_facts(kcl *ctx, const cli_options *o, const cli_info_facts *f, d
   return rc || !o->plot ? rc : draw_info(o, f);
 }
 
-static int describe_matrix(kcl *ctx, const cli_options *o, const char *path, results *all) {
+static int describe_matrix(kcl_context *ctx, const cli_options *o, const char *path, results *all) {
   int rc;
   cli_info_facts f = {.path = path};
   double begin = cli_now();
   CLI_TRY(cli_matrix_load(ctx, o, path, &f.A, &f.precision));
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
-  CLI_TRY(cli_lib(ctx, kcl_csr_stats(ctx, f.A, &f.s)));
+  CLI_TRY(cli_lib(kcl_csr_stats(ctx, f.A, &f.s)));
   cJSON *one = cJSON_CreateObject();
   cJSON_AddItemToArray(all->list, one);
   if (o->arrays)
@@ -203,7 +206,7 @@ static int write_info_files(const cli_options *o, results *all) {
 }
 
 /* Describes all matrices. A file that cannot be read does not stop the others. */
-static int run_info(kcl *ctx, const cli_options *o) {
+static int run_info(kcl_context *ctx, const cli_options *o) {
   int rc, first = 0;
   results all = {.list = cJSON_CreateArray()};
   kcl_device d;

@@ -4,6 +4,7 @@
 
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
 #include <stdio.h>
 
 struct cJSON;
@@ -25,13 +26,13 @@ void cli_info_table_line(const cli_options *o, const cli_info_facts *f);
 /* Writes the names of the columns. */
 void cli_info_csv_head(FILE *f);
 /* Writes the line of one matrix, with the stored bytes of each format. */
-int cli_info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x);
+int cli_info_csv_line(kcl_context *ctx, FILE *f, const cli_info_facts *x);
 
 /* Refuses options that do not go with --arrays, or need it. */
 int cli_info_check_arrays(const cli_options *o);
 /* Shows the arrays of a matrix in the formats asked for: prints them, adds the list "storage" to the object and draws them, as the
  * options ask. */
-int cli_info_show_arrays(kcl *ctx, const cli_options *o, const cli_info_facts *f,
+int cli_info_show_arrays(kcl_context *ctx, const cli_options *o, const cli_info_facts *f,
                          struct cJSON *out);
 
 #endif

@@ -103,22 +103,22 @@ static int draw_format_arrays(const cli_options *o, const cli_info_facts *f, con
   return cli_svg_arrays(o->plot, title, f->A, s);
 }
 
-static int show_format(kcl *ctx, const cli_options *o, const cli_info_facts *f, const char *name,
-                       cJSON *list) {
+static int show_format(kcl_context *ctx, const cli_options *o, const cli_info_facts *f,
+                       const char *name, cJSON *list) {
   kcl_storage *s = NULL;
   kcl_cost cost;
   int rc;
   cJSON *one = cJSON_CreateObject();
   cJSON_AddItemToArray(list, one);
   cli_json_text(one, "format", name);
-  CLI_TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &cost)));
+  CLI_TRY(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &cost)));
   if (cost.refusal) {
     cli_say(o, "\nformat      %s refused: %s\n", name, cost.refusal);
     cli_json_text(one, "refused", cost.refusal);
     if (o->plot) rc = cli_fail(KCL_REFUSED, "format %s refused: %s", name, cost.refusal);
     goto done;
   }
-  CLI_TRY(cli_lib(ctx, kcl_storage_create(ctx, f->A, f->precision, name, &s)));
+  CLI_TRY(cli_lib(kcl_storage_create(ctx, f->A, f->precision, name, &s)));
   say_storage(o, s, f->A->rows);
   json_storage(one, s);
   if (o->plot) rc = draw_format_arrays(o, f, s);
@@ -137,7 +137,8 @@ static bool is_asked_format(const cli_options *o, const char *name) {
   return false;
 }
 
-int cli_info_show_arrays(kcl *ctx, const cli_options *o, const cli_info_facts *f, cJSON *out) {
+int cli_info_show_arrays(kcl_context *ctx, const cli_options *o, const cli_info_facts *f,
+                         cJSON *out) {
   int rc = check_small(f);
   cJSON *list = cJSON_AddArrayToObject(out, "storage");
   for (int i = 0; i < kcl_list_size(KCL_FORMATS) && !rc; i++) {

@@ -5,6 +5,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -72,12 +73,12 @@ static void csv_structure(FILE *f, const cli_info_facts *x) {
 }
 
 /* The field of a format that refuses the matrix is empty. */
-int cli_info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x) {
+int cli_info_csv_line(kcl_context *ctx, FILE *f, const cli_info_facts *x) {
   int rc = 0;
   csv_structure(f, x);
   for (int i = 0; i < kcl_list_size(KCL_FORMATS) && !rc; i++) {
     kcl_cost c;
-    rc = cli_lib(ctx, kcl_format_cost(ctx, &x->s, x->precision, kcl_list(KCL_FORMATS, i).name, &c));
+    rc = cli_lib(kcl_format_cost(ctx, &x->s, x->precision, kcl_list(KCL_FORMATS, i).name, &c));
     cli_csv_number(f, rc || c.refusal ? NAN : c.bytes_stored);
   }
   fputc('\n', f);

@@ -7,6 +7,9 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,9 +58,9 @@ static void list_parameters(const cli_options *o, cJSON *all) {
 }
 
 /* Lists the devices without measuring them, which krylocl devices does. */
-static int list_device_names(kcl *ctx, const cli_options *o, cJSON *all) {
+static int list_device_names(kcl_context *ctx, const cli_options *o, cJSON *all) {
   kcl_device *list = NULL;
-  int count = 0, rc = cli_lib(ctx, kcl_device_list(ctx, &list, &count));
+  int count = 0, rc = cli_lib(kcl_device_list(ctx, &list, &count));
   cJSON *names = cJSON_CreateArray();
   for (int i = 0; i < count; i++) {
     cJSON *one = cJSON_CreateObject();
@@ -71,9 +74,9 @@ static int list_device_names(kcl *ctx, const cli_options *o, cJSON *all) {
   return rc;
 }
 
-static int list_collection(kcl *ctx, const cli_options *o, cJSON *all) {
+static int list_collection(kcl_context *ctx, const cli_options *o, cJSON *all) {
   char *kept = NULL, *save, *name;
-  int rc = cli_lib(ctx, kcl_collection_kept(ctx, &kept));
+  int rc = cli_lib(kcl_collection_kept(ctx, &kept));
   if (rc) return rc;
   cJSON *names = cJSON_AddArrayToObject(all, "collection");
   if (!o->json) cli_say(o, "%s", *kept ? kept : "no matrix of the collection is kept here yet\n");
@@ -85,7 +88,7 @@ static int list_collection(kcl *ctx, const cli_options *o, cJSON *all) {
   return 0;
 }
 
-static int list_word(kcl *ctx, const cli_options *o, const char *word, cJSON *all) {
+static int list_word(kcl_context *ctx, const cli_options *o, const char *word, cJSON *all) {
   if (strcmp(word, "devices") == 0) return list_device_names(ctx, o, all);
   if (strcmp(word, "collection") == 0) return list_collection(ctx, o, all);
   if (strcmp(word, "parameters") == 0) list_parameters(o, all);
@@ -104,7 +107,7 @@ static bool is_list_word(const char *word) {
 }
 
 /* Prints the lists that are named; without an operand those of the library, which are the same on any machine. */
-static int run_list(kcl *ctx, const cli_options *o) {
+static int run_list(kcl_context *ctx, const cli_options *o) {
   int rc = 0;
   cJSON *all = cJSON_CreateObject();
   CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));

@@ -15,6 +15,9 @@
 #include "cli/validate.h"
 #include "cli/version.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,7 +44,7 @@ static void warn_of_cache(const cli_options *o) {
 }
 
 static int run_command(const cli_command *c, cli_options *o) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   cli_rename_format(c, o);
   int rc = cli_rank() ? 0 : cli_validate(c, o); /* other ranks may run where the files are not */
   if (cli_ranks() > 1 && !c->ranks)
@@ -50,14 +53,14 @@ static int run_command(const cli_command *c, cli_options *o) {
   if (!rc) rc = cli_ranks_check(o);
   if (rc && cli_ranks() == 1) return rc;
   if (cli_ranks() == 1 && cli_device_count(o) > 1) return cli_launch(o);
-  if (kcl_create(&ctx)) return cli_fail(KCL_MEMORY, "out of memory");
+  if (kcl_context_create(NULL, 0, &ctx)) return cli_fail(KCL_MEMORY, "out of memory");
   rc = cli_ranks_agree(ctx, rc);
-  if (!cli_rank()) kcl_watch(ctx, cli_watch, o);
+  if (!cli_rank()) kcl_context_watch(ctx, cli_watch, o);
   kcl_set_threads((int)o->threads);
   if (!rc) rc = c->run(ctx, o);
   cli_idle();
   warn_of_cache(o);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return rc;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/help.h"
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +73,7 @@ static void man_lists(void) {
 
 static const char environment[] =
     "KRYLOCL_DEVICE the device, as of --device\n"
+    "KRYLOCL_OPENCL the loader of OpenCL (else libOpenCL.so.1)\n"
     "KRYLOCL_CACHE the cache folder (else $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl); set but "
     "empty: none\n"
     "KRYLOCL_TUNE the file of tunables; set but empty: none\n"
@@ -88,7 +90,7 @@ static void man_variables(void) {
   }
 }
 
-static int run_man(kcl *ctx, const cli_options *o) {
+static int run_man(kcl_context *ctx, const cli_options *o) {
   const cli_command *c;
   (void)ctx;
   printf(".TH KRYLOCL 1 \"\" \"krylocl %s\" \"User Commands\"\n.SH NAME\nkrylocl \\- ",

@@ -7,6 +7,7 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include <stdbool.h>
 
 /* Prints the recommendations, one line each. */
 static int say_answers(const cli_report_data *r) {
@@ -63,7 +64,7 @@ done:
   return rc;
 }
 
-static int run_report(kcl *ctx, const cli_options *o) {
+static int run_report(kcl_context *ctx, const cli_options *o) {
   (void)ctx;
   const bool asked = o->output || o->figures || o->markdown || o->latex || o->csv;
   if (o->compare) return cli_report_compare(o);

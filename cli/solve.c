@@ -25,12 +25,17 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/check.h"
+#include "krylocl/device.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static kcl_options options_of(const cli_options *o, kcl_type precision) {
-  kcl_options a = kcl_defaults;
+  kcl_options a;
+  kcl_options_init(&a);
   bool single = precision == KCL_S || precision == KCL_C;
   if (o->solver) a.solver = o->solver;
   if (o->precond) a.precond = o->precond;
@@ -42,12 +47,12 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   a.max_iter = o->max_iter;
   a.restart = (int)o->restart;
   a.mixed = o->mixed, a.no_direct = o->no_direct;
-  kcl_options_set(NULL, &a, "symmetry", o->symmetry ? o->symmetry : "default"); /* checked words */
-  kcl_options_set(NULL, &a, "scale", o->scale ? o->scale : "default");
+  kcl_options_set(&a, "symmetry", o->symmetry ? o->symmetry : "default"); /* checked words */
+  kcl_options_set(&a, "scale", o->scale ? o->scale : "default");
   return a;
 }
 
-static int open_solve_device(kcl *ctx, cli_run *r) {
+static int open_solve_device(kcl_context *ctx, cli_run *r) {
   const cli_options *o = r->o;
   r->seconds_device = cli_now();
   kcl_profile_enable(ctx, o->profile);
@@ -59,7 +64,7 @@ static int open_solve_device(kcl *ctx, cli_run *r) {
 }
 
 /* Reads the system. Ranks other than 0 take part only if each reads its own rows. */
-static int load_problem(kcl *ctx, cli_run *r) {
+static int load_problem(kcl_context *ctx, cli_run *r) {
   int rc = 0;
   const cli_options *o = r->o;
   r->p.spread = cli_ranks_tell(cli_ranks_spread(o));
@@ -125,10 +130,10 @@ static int keep_result(cli_run *r, int64_t j, const kcl_report *report) {
 }
 
 /* Solves the next block of columns, from j on. */
-static int solve_block(kcl *ctx, cli_run *r, int64_t j) {
+static int solve_block(kcl_context *ctx, cli_run *r, int64_t j) {
   kcl_report report[KCL_MAX_NRHS];
   int64_t left = r->p.b->cols - j, count = left < r->setup.nrhs ? left : r->setup.nrhs;
-  int rc = cli_lib(ctx, cli_solve_columns(ctx, r, j, count, report));
+  int rc = cli_lib(cli_solve_columns(ctx, r, j, count, report));
   for (int64_t i = 0; i < count && !rc; i++) rc = keep_result(r, j + i, &report[i]);
   return rc;
 }
@@ -140,7 +145,7 @@ static int nrhs_at_once(const cli_run *r) {
   return cols < KCL_MAX_NRHS ? (int)cols : KCL_MAX_NRHS;
 }
 
-static int solve_all_blocks(kcl *ctx, cli_run *r) {
+static int solve_all_blocks(kcl_context *ctx, cli_run *r) {
   int rc = 0;
   cli_progress progress = cli_progress_begin(r->o);
   cli_interrupt_begin(r->o);
@@ -148,16 +153,16 @@ static int solve_all_blocks(kcl *ctx, cli_run *r) {
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   cli_busy(r->o, "setting up");
-  CLI_TRY(cli_lib(ctx, cli_setup(ctx, r)));
+  CLI_TRY(cli_lib(cli_setup(ctx, r)));
   cli_describe(r);
-  CLI_TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.setup)));
+  CLI_TRY(cli_lib(kcl_profile_take(ctx, &r->profile.setup)));
   cli_report_method(r);
   cli_interrupt_computing();
   cli_busy(r->o, "solving");
   for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs) {
     CLI_TRY(solve_block(ctx, r, j));
   }
-  CLI_TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.solve)));
+  CLI_TRY(cli_lib(kcl_profile_take(ctx, &r->profile.solve)));
   CLI_TRY(cli_solves_end(ctx, r));
   cli_describe(r); /* "auto" may have changed the choice */
 done:
@@ -166,7 +171,7 @@ done:
 }
 
 typedef struct checking {
-  kcl *ctx;
+  kcl_context *ctx;
   cli_run *r;
 } checking;
 
@@ -177,8 +182,7 @@ static int check_solved_columns(void *self) {
   int rc = 0;
   for (int64_t j = 0; j < r->solved; j++) {
     cli_result *s = &r->results[j];
-    CLI_TRY(cli_lib(c->ctx,
-                    kcl_solution_check(c->ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j),
+    CLI_TRY(cli_lib(kcl_solution_check(c->ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j),
                                        &plan, cli_column(r->direct, j), &s->check)));
     s->checked = true;
   }
@@ -187,18 +191,17 @@ done:
 }
 
 /* Compares with direct solutions if asked for. A factorisation cannot be interrupted, so it is abandoned. */
-static int check_solutions(kcl *ctx, cli_run *r) {
+static int check_solutions(kcl_context *ctx, cli_run *r) {
   static checking c;
   if (!r->o->check || strcmp(r->o->check, "none") == 0) return 0;
-  int rc =
-      cli_lib(ctx, kcl_dense_create(ctx, r->p.A->cols, r->p.b->cols, r->p.A->type, &r->direct));
+  int rc = cli_lib(kcl_dense_create(ctx, r->p.A->cols, r->p.b->cols, r->p.A->type, &r->direct));
   if (rc) return rc;
   fflush(stdout); /* a second interrupt ends the program here */
   c = (checking){ctx, r};
   cli_busy(r->o, "solving directly");
   rc = cli_abandonable(check_solved_columns, &c);
   if (!rc && r->o->check_output)
-    rc = cli_lib(ctx, kcl_dense_write(ctx, r->o->check_output, r->direct)), r->wrote_direct = !rc;
+    rc = cli_lib(kcl_dense_write(ctx, r->o->check_output, r->direct)), r->wrote_direct = !rc;
   return rc;
 }
 
@@ -248,18 +251,18 @@ static int x_unchanged(const cli_run *r) {
   return 0;
 }
 
-static int write_x(kcl *ctx, const cli_run *r) {
+static int write_x(kcl_context *ctx, const cli_run *r) {
   const char *path = r->o->output;
   int rc = x_unchanged(r);
   if (r->p.spread) rc = cli_ranks_agreed(ctx, rc);
   if (rc || !path) return rc;
   cli_busy(r->o, "writing %s", cli_base(path));
   if (r->p.spread) return cli_ranks_dense_write(ctx, path, r->p.x);
-  return cli_lib(ctx, kcl_dense_write(ctx, path, r->p.x));
+  return cli_lib(kcl_dense_write(ctx, path, r->p.x));
 }
 
 /* Writes all that can be written and returns the first failure. */
-static int write_solve_files(kcl *ctx, cli_run *r) {
+static int write_solve_files(kcl_context *ctx, cli_run *r) {
   const cli_options *o = r->o;
   int rc = write_x(ctx, r), failed = 0;
   r->wrote_x = !rc;
@@ -287,7 +290,7 @@ static int exit_verdict(const cli_run *r) {
 
 /* The counterpart of solve_all_blocks and write_x on ranks other than 0. Rank 0 announces how many columns to
  * solve next. */
-static int serve_rank_0(kcl *ctx, cli_run *r) {
+static int serve_rank_0(kcl_context *ctx, cli_run *r) {
   int rc;
   if (r->p.spread) r->asked.nrhs = nrhs_at_once(r);
   CLI_TRY(cli_setup(ctx, r));
@@ -311,7 +314,7 @@ static void free_run(cli_run *r) {
   cli_problem_free(&r->p);
 }
 
-static int run_solve(kcl *ctx, const cli_options *o) {
+static int run_solve(kcl_context *ctx, const cli_options *o) {
   int rc, written, checked;
   double begin = cli_now();
   cli_run r = {.o = o};

@@ -16,6 +16,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +50,7 @@ static bool in_single(const run_of *r) {
   return r->p.precision == KCL_S || r->p.precision == KCL_C;
 }
 
-static int apply_product(kcl *ctx, run_of *r) {
+static int apply_product(kcl_context *ctx, run_of *r) {
   const cli_product_call call = {.op = r->op,
                                  .precision = r->p.precision,
                                  .columns = r->x_columns,
@@ -61,10 +63,10 @@ static int apply_product(kcl *ctx, run_of *r) {
   return cli_product_apply(ctx, &call, &r->seconds_apply);
 }
 
-static int measure_product(kcl *ctx, run_of *r) {
+static int measure_product(kcl_context *ctx, run_of *r) {
   int rc;
   cli_busy(r->o, "timing");
-  CLI_TRY(cli_product_time(ctx, r->op, r->o->adjoint, r->columns, &cli_product_plan, r->sample));
+  CLI_TRY(cli_product_time(r->op, r->o->adjoint, r->columns, &cli_product_plan, r->sample));
   r->median = cli_median(r->sample, SAMPLES);
   if (cli_ranks() > 1) {
     CLI_TRY(cli_ranks_copy_matrix(ctx, &r->p.A));
@@ -77,7 +79,7 @@ done:
 }
 
 /* Rank 0 compares. */
-static int check_y(kcl *ctx, run_of *r) {
+static int check_y(kcl_context *ctx, run_of *r) {
   const cli_product p = {.A = r->p.A,
                          .precision = r->p.precision,
                          .alpha = r->alpha,
@@ -90,7 +92,7 @@ static int check_y(kcl *ctx, run_of *r) {
 }
 
 /* Sets alpha and beta, and reads y in the precision of the product. */
-static int set_factors(kcl *ctx, run_of *r) {
+static int set_factors(kcl_context *ctx, run_of *r) {
   const cli_options *o = r->o;
   const char *given = o->count > 2 ? o->files[2] : NULL;
   const int64_t n = r->y->rows * r->y->cols * (kcl_type_complex(r->y->type) ? 2 : 1);
@@ -110,16 +112,16 @@ done:
 }
 
 /* Rank 0: y, and that of --compare. */
-static int create_y(kcl *ctx, run_of *r) {
+static int create_y(kcl_context *ctx, run_of *r) {
   if (cli_rank()) return 0;
   const int64_t rows = r->o->adjoint ? r->p.A->cols : r->p.A->rows;
-  int rc = cli_lib(ctx, kcl_dense_create(ctx, rows, r->x_columns, r->p.x->type, &r->y));
+  int rc = cli_lib(kcl_dense_create(ctx, rows, r->x_columns, r->p.x->type, &r->y));
   if (!rc) rc = set_factors(ctx, r);
   if (!rc && r->o->other) rc = cli_addend_load(ctx, r->o, r->o->other, &r->p, &r->other);
   return rc;
 }
 
-static int set_up_product(kcl *ctx, run_of *r) {
+static int set_up_product(kcl_context *ctx, run_of *r) {
   int rc;
   r->x_columns = cli_ranks_tell(r->p.x ? (int)r->p.x->cols : 0);
   r->p.precision = (kcl_type)cli_ranks_tell((int)r->p.precision);
@@ -129,7 +131,7 @@ static int set_up_product(kcl *ctx, run_of *r) {
                              .products = r->o->adjoint ? KCL_PRODUCTS_ADJOINT : KCL_PRODUCTS_PLAIN,
                              .nrhs = r->x_columns < KCL_MAX_NRHS ? r->x_columns : KCL_MAX_NRHS};
   cli_busy(r->o, "setting up");
-  CLI_TRY(cli_lib(ctx, cli_product_create(ctx, r->p.A, &r->asked, &r->op)));
+  CLI_TRY(cli_lib(cli_product_create(ctx, r->p.A, &r->asked, &r->op)));
   kcl_operator_describe(r->op, &r->info);
   r->columns = r->info.nrhs;
   CLI_TRY(cli_ranks_agreed(ctx, create_y(ctx, r)));
@@ -271,11 +273,11 @@ static int write_spmv_json(const run_of *r) {
 
 /* ---------------------------------------------------------------- the subcommand */
 
-static int write_y(kcl *ctx, run_of *r) {
+static int write_y(kcl_context *ctx, run_of *r) {
   if (!r->o->output) return 0;
   cli_busy(r->o, "writing %s", cli_base(r->o->output));
   r->seconds_write = cli_now();
-  int rc = cli_lib(ctx, kcl_dense_write(ctx, r->o->output, r->y));
+  int rc = cli_lib(kcl_dense_write(ctx, r->o->output, r->y));
   r->seconds_write = cli_now() - r->seconds_write;
   return rc;
 }
@@ -287,7 +289,7 @@ static int refuse_on_several(const cli_options *o) {
 }
 
 /* Rank 0: A and x. */
-static int load_operands(kcl *ctx, run_of *r) {
+static int load_operands(kcl_context *ctx, run_of *r) {
   const cli_options *o = r->o;
   if (cli_rank()) return 0;
   int rc = cli_product_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : "ones", &r->p);
@@ -309,7 +311,7 @@ static int report_product(const run_of *r, int written) {
 }
 
 /* Products of several ranks are always compared with the reference before their time counts. */
-static int run_spmv(kcl *ctx, const cli_options *given) {
+static int run_spmv(kcl_context *ctx, const cli_options *given) {
   cli_options options = *given;
   const cli_options *o = &options;
   run_of r = {.o = o, .seconds_device = cli_now()};

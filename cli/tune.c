@@ -3,6 +3,7 @@
  * bytes), then formats and, with --solver auto, methods. Tunables are written to the device's file,
  * the rest to the record of "auto". */
 #include "cli/confirm.h"
+#include "cli/input/solver.h"
 #include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
@@ -12,6 +13,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +27,7 @@ static const double GAIN =
 static const double SHARE = 0.7; /* share of --seconds for trials */
 
 typedef struct tuning {
-  kcl *ctx;
+  kcl_context *ctx;
   const cli_options *o;
   const kcl_csr *A;
   kcl_options asked;
@@ -68,7 +71,7 @@ typedef struct search { /* of one tunable */
 } search;
 
 static int try_value(tuning *t, search *f, int v, double *time) {
-  int rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, v));
+  int rc = cli_lib(kcl_tunable_set(t->ctx, f->u->name, v));
   if (rc) return rc;
   cli_busy(t->o, "tuning %s: %d", f->u->name, v);
   *time = measure_format(t, f->format);
@@ -97,7 +100,7 @@ static int walk_values(tuning *t, search *f) {
 }
 
 static int measure_with(tuning *t, const search *f, int value, double *seconds) {
-  int rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, value));
+  int rc = cli_lib(kcl_tunable_set(t->ctx, f->u->name, value));
   if (!rc) *seconds = measure_format(t, f->format);
   return rc;
 }
@@ -139,7 +142,7 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   const int tried = f.best;
   if (tried != u->value) CLI_TRY(confirm_value(t, &f, &before, &faster));
   if (!faster) f.best = u->value;
-  CLI_TRY(cli_lib(t->ctx, kcl_tunable_set(t->ctx, u->name, f.best)));
+  CLI_TRY(cli_lib(kcl_tunable_set(t->ctx, u->name, f.best)));
   cli_say(t->o, "  %-17s %s, before %s;%s\n", u->name, f.format, first.s, f.tried);
   if (faster)
     note_result(t, "  %s = %d: %s per iteration of %s, before %s, in %d pairs of %d", u->name,
@@ -155,11 +158,11 @@ static int tune_all(tuning *t) {
   int rc = 0, todo = 0;
   kcl_tunable u;
   for (int i = 0; i < kcl_tunable_count(); i++) {
-    CLI_TRY(cli_lib(t->ctx, kcl_tunable_get(t->ctx, i, &u)));
+    CLI_TRY(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
     todo += u.applies;
   }
   for (int i = 0; i < kcl_tunable_count(); i++) {
-    CLI_TRY(cli_lib(t->ctx, kcl_tunable_get(t->ctx, i, &u)));
+    CLI_TRY(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
     if (!u.applies) continue;
     double share = (seconds_left(t) - (1 - SHARE) * t->seconds) / todo--;
     if (share <= 0)
@@ -178,7 +181,7 @@ static int write_tunables(tuning *t) {
   if (!to && kcl_tune_path(t->ctx, path, sizeof path) == 0) to = path;
   if (!to)
     return cli_fail(KCL_INPUT, "there is no cache folder for the tunables: name a file by -o FILE");
-  CLI_TRY(cli_lib(t->ctx, kcl_tune_write(t->ctx, to, t->remark)));
+  CLI_TRY(cli_lib(kcl_tune_write(t->ctx, to, t->remark)));
   if (strcmp(to, "-")) cli_say(t->o, "wrote       the tunables to %s\n", to);
   if (to == path)
     cli_say(t->o, "undo        delete that file: built-in values return. One run without it: set "
@@ -210,13 +213,13 @@ static int prepare_tuning(tuning *t) {
   double rate;
   int rc;
   cli_busy(t->o, "measuring the stream rate");
-  CLI_TRY(cli_lib(t->ctx, kcl_stream_measure(t->ctx, &rate)));
+  CLI_TRY(cli_lib(kcl_stream_measure(t->ctx, &rate)));
   cli_say(t->o, "stream      %.1f GB/s\n", 1e-9 * rate);
   t->asked.format = "model";
   if (t->o->solver) t->asked.solver = t->o->solver;
   if (t->o->precond) t->asked.precond = t->o->precond;
   cli_busy(t->o, "setting up");
-  CLI_TRY(cli_lib(t->ctx, kcl_setup(t->ctx, t->A, &t->asked, &s)));
+  CLI_TRY(cli_lib(cli_solver_create(t->ctx, t->A, &t->asked, &s)));
   kcl_solver_info(s, &info);
   snprintf(t->base, sizeof t->base, "%s", info.format);
   note_result(t, "method      %s, %s, on %s", info.solver, cli_type_words(t->asked.precision),
@@ -226,12 +229,13 @@ done:
   return rc;
 }
 
-static int run_tune(kcl *ctx, const cli_options *o) {
+static int run_tune(kcl_context *ctx, const cli_options *o) {
   int rc;
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_device device;
-  tuning t = {.ctx = ctx, .o = o, .asked = kcl_defaults, .seconds = (double)o->seconds};
+  tuning t = {.ctx = ctx, .o = o, .seconds = (double)o->seconds};
+  kcl_options_init(&t.asked);
   double begin = cli_now();
   CLI_TRY(cli_device(ctx, o, &device));
   cli_report_device(o, &device);
@@ -243,7 +247,7 @@ static int run_tune(kcl *ctx, const cli_options *o) {
   CLI_TRY(write_tunables(&t));
   t.asked.format = "measure";
   cli_busy(o, "timing formats");
-  CLI_TRY(cli_lib(ctx, kcl_setup(ctx, A, &t.asked, &s)));
+  CLI_TRY(cli_lib(cli_solver_create(ctx, A, &t.asked, &s)));
   CLI_TRY(report_tuning(&t, s));
 done:
   kcl_solver_free(&s);

@@ -8,6 +8,9 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include "krylocl/check.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -207,7 +210,8 @@ static int check_inputs(const cli_command *c, const cli_options *o) {
 
 int cli_validate(const cli_command *c, cli_options *o) {
   int rc;
-  kcl_options asked = kcl_defaults; /* for a check only */
+  kcl_options asked; /* for a check only */
+  kcl_options_init(&asked);
   const char *outputs[] = {o->json, o->csv,          o->output, o->rhs,      o->history,
                            o->plot, o->check_output, o->page,   o->markdown, o->latex};
   CLI_TRY(cli_options_belong(c, o));

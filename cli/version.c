@@ -51,7 +51,7 @@ int cli_print_version(void) {
   return 0;
 }
 
-static int run_version(kcl *ctx, const cli_options *o) {
+static int run_version(kcl_context *ctx, const cli_options *o) {
   (void)ctx, (void)o;
   return cli_print_version();
 }

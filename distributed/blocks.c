@@ -13,8 +13,8 @@ enum {
   MOST = 2 * KCL_MOST_STAGE_OPS /* numbers of a sum, per right-hand side */
 };
 
-int kcl_mpi_set_reproducible(kcl *ctx, int on) {
-  if (!ctx) return KCL_USAGE;
+int kcl_mpi_set_reproducible(kcl_context *ctx, int on) {
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   ctx->reproducible = on != 0;
   return KCL_OK;
 }
@@ -22,7 +22,7 @@ int kcl_mpi_set_reproducible(kcl *ctx, int on) {
 /* ---------------------------------------------------------------- which blocks */
 
 int kcl_blocks_begin(kcl_comm *c) {
-  kcl *ctx = c->ctx;
+  kcl_context *ctx = c->ctx;
   const int most = ctx->opencl ? 8 * ctx->device.compute_units : NATIVE;
   const bool asked = kcl_comm_differs(c, ctx->reproducible),
              devices = kcl_comm_differs(c, most) || c->ranks.unlike;

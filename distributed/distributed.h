@@ -51,7 +51,7 @@ void kcl_window_close(kcl_window *w); /* also of an empty one */
 
 struct kcl_comm {
   kcl_ranks ranks; /* the first member: what executors see */
-  kcl *ctx;
+  kcl_context *ctx;
   MPI_Comm comm;         /* a duplicate of the caller's */
   MPI_Comm host;         /* its ranks on this host; */
   int *on_host;          /* [count] their numbers there, or MPI_UNDEFINED */
@@ -72,7 +72,7 @@ struct kcl_comm {
   } blocks;            /* blocks.c */
 };
 
-int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out);
+int kcl_comm_create(kcl_context *ctx, MPI_Comm comm, kcl_comm **out);
 void kcl_comm_free(kcl_comm **c);
 /* The failure of the first rank that has one, with its message. */
 int kcl_comm_agree(kcl_comm *c, int status);
@@ -107,7 +107,7 @@ void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double
 /* first [ranks + 1]: equal numbers of rows. */
 void kcl_partition_equally(int64_t rows, int ranks, int64_t *first);
 /* The rule of kcl_mpi_set_shares. */
-const char *kcl_shares_name(const kcl *ctx);
+const char *kcl_shares_name(const kcl_context *ctx);
 /* Its parts: the row where the running sum of nonzeros is nearest to this; the nonzeros that ranks before p are to have; first
  * [ranks + 1], so that each rank has a row. */
 int64_t kcl_cut(const int64_t *row_ptr, int64_t rows, double want);
@@ -275,7 +275,7 @@ void kcl_distributed_describe(const kcl_distribution *self, kcl_setup_info *out)
 void kcl_distributed_add_sizes(kcl_distributed *m, const kcl_engine *e);
 /* The part that a solver and an operator have in common (setup.c): the calls of the owner, and the rows of this rank with their domain.
  * layout: of A; taken: A, to be freed as soon as it is not needed, or NULL. */
-int kcl_distributed_create(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_system *s,
+int kcl_distributed_create(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_system *s,
                            kcl_distributed **out);
 int kcl_distributed_begin(kcl_distributed *m, MPI_Comm comm);
 int kcl_check_ranks(const kcl_system *s); /* Can its context take part? */

@@ -14,7 +14,7 @@ enum { TAG = 11, TAG_ONCE = 12, PAGE = 4096 };
 /* Counts of elements received from each rank and sent to it become the lists of neighbours. */
 static int list_neighbours(kcl_domain *d, const int64_t *from, const int64_t *to) {
   const int count = d->comm->ranks.count;
-  kcl *ctx = d->comm->ctx;
+  kcl_context *ctx = d->comm->ctx;
   int n = 0, rc;
   for (int p = 0; p < count; p++) n += from[p] || to[p];
   KCL_TRY(kcl_alloc(ctx, n, sizeof *d->rank, "neighbours", (void **)&d->rank));
@@ -253,7 +253,7 @@ static int open_boundary(kcl_domain *d) {
   const kcl_type type = rows->type;
   const size_t size = kcl_type_size(type);
   const kcl_format *f;
-  kcl *ctx = d->comm->ctx;
+  kcl_context *ctx = d->comm->ctx;
   int rc;
   KCL_TRY(list_owners(d));
   KCL_TRY(kcl_pin(ctx, h->own + h->count, element_size(d), "the halo", &d->pinned[1]));

@@ -55,7 +55,7 @@ static void fill_graph(graph *g, const structure *s, idx_t *next) {
       }
 }
 
-static int build_graph(kcl *ctx, const structure *s, graph *g) {
+static int build_graph(kcl_context *ctx, const structure *s, graph *g) {
   const int64_t n = s->rows, nnz = s->row_ptr[n];
   idx_t *work = NULL;
   int rc;
@@ -90,7 +90,7 @@ static void leave_none_empty(idx_t n, idx_t *part, int parts, int64_t *rows) {
   }
 }
 
-static int divide_graph(kcl *ctx, graph *g, int64_t rows, int parts, const double *weight) {
+static int divide_graph(kcl_context *ctx, graph *g, int64_t rows, int parts, const double *weight) {
   idx_t n = (idx_t)rows, one = 1, count = parts, volume, options[METIS_NOPTIONS];
   real_t *target = NULL;
   int64_t *size = NULL;

@@ -8,7 +8,7 @@
 /* ---------------------------------------------------------------- products */
 
 static int check_shared_product(const kcl_distributed *m, const kcl_product *p) {
-  kcl *ctx = m->comm->ctx;
+  kcl_context *ctx = m->comm->ctx;
   int rc = KCL_OK;
   if (p->adjoint || p->alpha || p->beta || p->buffers)
     return kcl_fail(ctx, KCL_USAGE, "on several ranks products are y = A x of arrays");
@@ -98,7 +98,7 @@ done:
   return rc;
 }
 
-static int create_shared_operator(kcl *ctx, kcl_mpi_layout layout, kcl_operator **op,
+static int create_shared_operator(kcl_context *ctx, kcl_mpi_layout layout, kcl_operator **op,
                                   kcl_distributed **m) {
   int rc = kcl_alloc(ctx, 1, sizeof **op, "an operator", (void **)op);
   if (!rc) rc = kcl_distributed_create(ctx, layout, NULL, &(*op)->system, m);
@@ -111,13 +111,14 @@ static int create_shared_operator(kcl *ctx, kcl_mpi_layout layout, kcl_operator 
   return KCL_OK;
 }
 
-int kcl_mpi_operator_create(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
-                            const kcl_operator_options *options, kcl_operator **out) {
+int kcl_mpi_operator_create(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A,
+                            kcl_mpi_layout layout, const kcl_operator_options *options,
+                            kcl_operator **out) {
   const kcl_operator_options *o = options ? options : &kcl_operator_defaults;
   kcl_operator *op = NULL;
   kcl_distributed *m = NULL;
   int count, rc;
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   KCL_ENTER(ctx);
   MPI_Comm_size(comm, &count);
   if (count == 1) return kcl_operator_create(ctx, A, o, out);

@@ -107,7 +107,7 @@ static void renumber_by_parts(kcl_csr *A, const int32_t *number, entry *row, cha
   }
 }
 
-static int put_in_order(kcl *ctx, kcl_csr *A, const int32_t *number) {
+static int put_in_order(kcl_context *ctx, kcl_csr *A, const int32_t *number) {
   int64_t most = 0;
   entry *row = NULL;
   char *val = NULL;

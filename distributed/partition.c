@@ -41,8 +41,8 @@ void kcl_partition_equally(int64_t rows, int ranks, int64_t *first) {
 
 /* ---------------------------------------------------------------- weights */
 
-int kcl_mpi_set_weight(kcl *ctx, double weight) {
-  if (!ctx) return KCL_USAGE;
+int kcl_mpi_set_weight(kcl_context *ctx, double weight) {
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   if (!(weight >= 0 && weight < INFINITY))
     return kcl_fail(ctx, KCL_USAGE, "weight %g of a rank: it is positive, or 0", weight);
   ctx->weight = weight;
@@ -52,9 +52,9 @@ int kcl_mpi_set_weight(kcl *ctx, double weight) {
 /* Names of kcl_share_rule, by number. */
 static const char *const rules[] = {"auto", "nonzeros", "rates", "rows"};
 
-int kcl_mpi_set_shares(kcl *ctx, const char *rule) {
+int kcl_mpi_set_shares(kcl_context *ctx, const char *rule) {
   int i = 0;
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   while (rule && i <= KCL_SHARES_ROWS && strcmp(rule, rules[i])) i++;
   if (i > KCL_SHARES_ROWS)
     return kcl_fail(ctx, KCL_USAGE, "shares '%s': auto, nonzeros, rates or rows", rule);
@@ -62,7 +62,7 @@ int kcl_mpi_set_shares(kcl *ctx, const char *rule) {
   return KCL_OK;
 }
 
-const char *kcl_shares_name(const kcl *ctx) { return rules[ctx->shares]; }
+const char *kcl_shares_name(const kcl_context *ctx) { return rules[ctx->shares]; }
 
 typedef struct worth {
   double weight, rate;
@@ -109,9 +109,9 @@ done:
 
 /* ---------------------------------------------------------------- by name */
 
-int kcl_mpi_set_partition(kcl *ctx, const char *name) {
+int kcl_mpi_set_partition(kcl_context *ctx, const char *name) {
   const bool metis = name && !strcmp(name, "metis");
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   if (name && !metis && strcmp(name, "rows"))
     return kcl_fail(ctx, KCL_USAGE, "partition '%s': rows or metis", name);
 #ifndef HAVE_METIS

@@ -109,10 +109,10 @@ static double ranks_largest(kcl_ranks *r, double own) {
 /* ---------------------------------------------------------------- failures */
 
 /* The message of rank `who` becomes that of all, with its number unless the message is `plain`. */
-static void share_message(kcl *ctx, MPI_Comm comm, int who, bool plain, int status) {
+static void share_message(kcl_context *ctx, MPI_Comm comm, int who, bool plain, int status) {
   char text[KCL_MESSAGE - 40];
   MPI_Request request;
-  snprintf(text, sizeof text, "%s", kcl_error(ctx));
+  snprintf(text, sizeof text, "%s", kcl_error());
   MPI_Ibcast(text, sizeof text, MPI_CHAR, who, comm, &request);
   kcl_comm_wait(1, &request);
   if (plain)
@@ -123,7 +123,7 @@ static void share_message(kcl *ctx, MPI_Comm comm, int who, bool plain, int stat
 
 /* own: this rank's, 0 where another rank's failure was only passed on. files: messages of input have a file and a line, to which
  * the number of the rank that read it adds nothing. */
-static int agree_on_status(kcl *ctx, MPI_Comm comm, int own, bool files) {
+static int agree_on_status(kcl_context *ctx, MPI_Comm comm, int own, bool files) {
   int count, who = -1, failed = 0, status = KCL_OK;
   MPI_Request request;
   MPI_Comm_size(comm, &count);
@@ -148,7 +148,7 @@ int kcl_comm_agree(kcl_comm *c, int status) {
   return agree_on_status(c->ctx, c->comm, own, c->files);
 }
 
-int kcl_mpi_agree(kcl *ctx, MPI_Comm comm, int status) {
+int kcl_mpi_agree(kcl_context *ctx, MPI_Comm comm, int status) {
   return ctx ? agree_on_status(ctx, comm, status, false) : KCL_USAGE;
 }
 
@@ -178,7 +178,7 @@ static int open_records(kcl_comm *c) {
   return rc;
 }
 
-int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
+int kcl_comm_create(kcl_context *ctx, MPI_Comm comm, kcl_comm **out) {
   kcl_comm *c = NULL;
   MPI_Request request;
   int count, rc = kcl_alloc(ctx, 1, sizeof *c, "the ranks", (void **)&c);

@@ -16,12 +16,12 @@ static void find_difference(const char **own, const char **theirs) {
     *own += length_of_line(*own) + 1, *theirs += length_of_line(*theirs) + 1;
 }
 
-int kcl_mpi_same(kcl *ctx, MPI_Comm comm, const char *lines) {
+int kcl_mpi_same(kcl_context *ctx, MPI_Comm comm, const char *lines) {
   char all[ROOM] = "";
   const char *own = lines, *theirs = all;
   MPI_Request request;
   int rc = KCL_OK;
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   snprintf(all, sizeof all, "%s", lines ? lines : "");
   MPI_Ibcast(all, sizeof all, MPI_CHAR, 0, comm, &request);
   kcl_comm_wait(1, &request);

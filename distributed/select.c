@@ -15,7 +15,7 @@ static bool leaves_choice(const char *device) {
 }
 
 /* "P:D" of GPU number `local` modulo their number; empty: there are fewer than two. */
-static int gpu_of(kcl *ctx, int local, char place[32]) {
+static int gpu_of(kcl_context *ctx, int local, char place[32]) {
   kcl_device *list;
   int count, gpus = 0, rc = kcl_device_list(ctx, &list, &count);
   place[0] = 0;
@@ -74,7 +74,7 @@ static void divide_threads(MPI_Comm host, bool native) {
   if (!told && part < 1) kcl_set_threads(own > 1 ? own : 1);
 }
 
-static int select_here(kcl *ctx, MPI_Comm host, const char *device) {
+static int select_here(kcl_context *ctx, MPI_Comm host, const char *device) {
   char place[32] = "";
   int local, rc = KCL_OK;
   MPI_Comm_rank(host, &local);
@@ -84,9 +84,9 @@ static int select_here(kcl *ctx, MPI_Comm host, const char *device) {
   return rc ? rc : kcl_select(ctx, place[0] ? place : device, 0);
 }
 
-int kcl_mpi_select(kcl *ctx, MPI_Comm comm, const char *device) {
+int kcl_mpi_select(kcl_context *ctx, MPI_Comm comm, const char *device) {
   MPI_Comm host;
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   KCL_ENTER(ctx);
   kcl_comm_meet(comm);
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);

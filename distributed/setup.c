@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- what several ranks cannot do */
 
-static int refuse_on_ranks(kcl *ctx, const char *what, const char *why) {
+static int refuse_on_ranks(kcl_context *ctx, const char *what, const char *why) {
   return kcl_fail(ctx, KCL_USAGE, "%s: not on several ranks: %s", what, why);
 }
 
@@ -220,7 +220,12 @@ static void free_distributed(kcl_distribution *self) {
   free(m);
 }
 
-int kcl_distributed_create(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_system *s,
+static void move_distributed(kcl_distribution *self, kcl_solver *to) {
+  kcl_distributed *m = (kcl_distributed *)self;
+  m->system = &to->system, m->selection = &to->selection;
+}
+
+int kcl_distributed_create(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_system *s,
                            kcl_distributed **out) {
   kcl_distributed *m;
   int rc = kcl_alloc(ctx, 1, sizeof *m, "what ranks share", (void **)&m);
@@ -232,6 +237,7 @@ int kcl_distributed_create(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl
                                    .give_back = kcl_distributed_give_back,
                                    .time = kcl_distributed_time,
                                    .describe = kcl_distributed_describe,
+                                   .move = move_distributed,
                                    .free = free_distributed},
                          .system = s,
                          .layout = layout,
@@ -242,7 +248,7 @@ int kcl_distributed_create(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl
 }
 
 int kcl_distributed_begin(kcl_distributed *m, MPI_Comm comm) {
-  kcl *ctx = m->system->ctx;
+  kcl_context *ctx = m->system->ctx;
   const double device = ctx->opencl != NULL;
   int rc = kcl_comm_create(ctx, comm, &m->comm);
   if (rc) return rc;
@@ -251,7 +257,7 @@ int kcl_distributed_begin(kcl_distributed *m, MPI_Comm comm) {
   return KCL_OK;
 }
 
-static int new_solver(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_solver **out,
+static int new_solver(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_solver **out,
                       kcl_distributed **m) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "a solver", (void **)out);
   if (!rc) rc = kcl_distributed_create(ctx, layout, taken, &(*out)->system, m);
@@ -265,12 +271,12 @@ static int new_solver(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_solv
 }
 
 /* taken: A, to be freed as soon as it is not needed; or NULL. */
-static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken,
+static int set_up_any(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken,
                       kcl_mpi_layout layout, const kcl_options *options, kcl_solver **out) {
   kcl_solver *s = NULL;
   kcl_distributed *m = NULL;
   int count, rc;
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   KCL_ENTER(ctx);
   MPI_Comm_size(comm, &count);
   rc = kcl_need(ctx, "out", out);
@@ -290,13 +296,13 @@ done:
   return rc;
 }
 
-int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
+int kcl_mpi_setup(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
                   const kcl_options *options, kcl_solver **out) {
   return set_up_any(ctx, comm, A, NULL, layout, options, out);
 }
 
-int kcl_mpi_setup_part(kcl *ctx, MPI_Comm comm, kcl_mpi_part *part, const kcl_options *options,
-                       kcl_solver **out) {
+int kcl_mpi_setup_part(kcl_context *ctx, MPI_Comm comm, kcl_mpi_part *part,
+                       const kcl_options *options, kcl_solver **out) {
   return set_up_any(ctx, comm, part ? part->A : NULL, part ? &part->A : NULL, KCL_MPI_ROWS, options,
                     out);
 }

@@ -27,7 +27,7 @@ static double times_interior(const kcl_distributed *m) {
  * interior by the model that chooses formats (solver/engine/predict.c), for as many nonzeros as all ranks have. 0: the device
  * is not a GPU, its rates are not known, or its memory is too small. */
 static double predict_seconds_alone(const kcl_distributed *m, double times) {
-  const kcl *ctx = m->comm->ctx;
+  const kcl_context *ctx = m->comm->ctx;
   const kcl_engine *e = m->selection->engine;
   const bool known = ctx->layout == KCL_LAYOUT_GPU && ctx->stream.rate > 0,
              fits = times * device_bytes(e) < (double)ctx->device.memory;
@@ -71,7 +71,7 @@ static int list_shares(const kcl_system *system, kcl_mpi_share *own, kcl_mpi_sha
                        int *count) {
   const kcl_distributed *m = (kcl_distributed *)system->distribution;
   const kcl_csr *A = system->A;
-  kcl *ctx = system->ctx;
+  kcl_context *ctx = system->ctx;
   int rc;
   if ((rc = kcl_need(ctx, "list", list)) || (rc = kcl_need(ctx, "count", count))) return rc;
   *count = m ? m->comm->ranks.count : 1;
@@ -94,7 +94,7 @@ done:
 
 int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count) {
   kcl_setup_info info;
-  if (!s) return KCL_USAGE;
+  if (!s) return kcl_need(NULL, "s", s);
   KCL_ENTER(s->system.ctx);
   const kcl_distributed *m = (kcl_distributed *)s->system.distribution;
   kcl_mpi_share own = {.seconds_solve = s->seconds_solve};
@@ -106,7 +106,7 @@ int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count) {
 
 int kcl_mpi_operator_shares(kcl_operator *op, kcl_mpi_share **list, int *count) {
   kcl_operator_info info;
-  if (!op) return KCL_USAGE;
+  if (!op) return kcl_need(NULL, "op", op);
   KCL_ENTER(op->system.ctx);
   kcl_mpi_share own = {.seconds_solve = op->seconds_timed};
   kcl_operator_describe(op, &info);

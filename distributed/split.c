@@ -61,7 +61,7 @@ static void put_entry_at(kcl_csr *to, int64_t *at, int64_t column, const kcl_csr
 
 /* The boundary, with room for its rows; its entries are counted. */
 static int create_outside(kcl_domain *d, const kcl_csr *own) {
-  kcl *ctx = d->comm->ctx;
+  kcl_context *ctx = d->comm->ctx;
   int64_t entries = 0, rows = 0;
   for (int64_t i = 0; i < own->rows; i++) {
     const int64_t before = entries;
@@ -125,7 +125,8 @@ int kcl_split_rows(kcl_domain *d, const kcl_csr *own, kcl_csr **taken) {
 
 /* ---------------------------------------------------------------- for the device */
 
-static int convert_part(kcl *ctx, kcl_csr *A, kcl_type type, const kcl_scaling *s, kcl_csr **out) {
+static int convert_part(kcl_context *ctx, kcl_csr *A, kcl_type type, const kcl_scaling *s,
+                        kcl_csr **out) {
   *out = A;
   if (A->type == type && !s->row && !s->unit) return KCL_OK;
   int rc = kcl_csr_convert(ctx, A, type, out);
@@ -153,7 +154,7 @@ static void free_copies(kcl_domain *d) {
 }
 
 int kcl_domain_convert(kcl_domain *d, kcl_type type, const kcl_scaling *s) {
-  kcl *ctx = d->comm->ctx;
+  kcl_context *ctx = d->comm->ctx;
   kcl_scaling outside;
   free_copies(d);
   int rc = scaling_outside(d, s, &outside);
@@ -218,7 +219,7 @@ static void fill_in_order(kcl_domain *d, const int32_t *taken) {
 
 int kcl_domain_order(kcl_domain *d) {
   const kcl_csr *A = d->device.interior, *B = d->device.outside;
-  kcl *ctx = d->comm->ctx;
+  kcl_context *ctx = d->comm->ctx;
   int64_t beside = 0; /* own entries of the boundary's rows */
   int32_t *taken = NULL;
   int rc;

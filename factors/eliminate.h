@@ -13,7 +13,7 @@ typedef struct kcl_elimination {
 /* Row i, after those that it needs; place: [n] scratch, zero before and after. False: its pivot vanishes. */
 typedef bool kcl_eliminating_row(const kcl_elimination *e, int32_t *place, int64_t i);
 /* All rows, by all threads (waves.c). *zero: the first row whose pivot vanishes, or -1. */
-int kcl_eliminate_rows(kcl *ctx, const kcl_elimination *e, kcl_eliminating_row *eliminate,
+int kcl_eliminate_rows(kcl_context *ctx, const kcl_elimination *e, kcl_eliminating_row *eliminate,
                        int64_t *zero);
 
 /* ILUT: rows of the factors, in memory of the threads that made them. */

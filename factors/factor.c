@@ -75,7 +75,7 @@ static bool has_whole_diagonal(const kcl_csr *A) {
   return c.entries == A->rows;
 }
 
-int kcl_factor_matrix(kcl *ctx, const kcl_csr *A, const kcl_matching *m, double shift,
+int kcl_factor_matrix(kcl_context *ctx, const kcl_csr *A, const kcl_matching *m, double shift,
                       kcl_csr **out) {
   if (!m && shift == 0 && has_whole_diagonal(A)) return kcl_csr_convert(ctx, A, A->type, out);
   return kcl_row_list_make(ctx, A->rows, A->cols, A->type, copy_row, &(row_copying){A, m, shift},
@@ -124,7 +124,7 @@ static void copy_lower_rows(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static int split_lower(kcl *ctx, const factor_splitting *s, kcl_csr **L) {
+static int split_lower(kcl_context *ctx, const factor_splitting *s, kcl_csr **L) {
   const kcl_csr *B = s->B;
   int64_t count = 0;
   for (int64_t i = 0; i < B->rows; i++) count += s->diagonal[i] - B->row_ptr[i];
@@ -136,7 +136,7 @@ static int split_lower(kcl *ctx, const factor_splitting *s, kcl_csr **L) {
   return KCL_OK;
 }
 
-static int split_factors(kcl *ctx, const factor_splitting *s, bool upper, kcl_factors *f) {
+static int split_factors(kcl_context *ctx, const factor_splitting *s, bool upper, kcl_factors *f) {
   const kcl_csr *B = s->B;
   void *arg = (void *)(uintptr_t)s;
   int rc = split_lower(ctx, s, &f->L);
@@ -157,14 +157,14 @@ static void find_in_rows(void *arg, int64_t from, int64_t to) {
       if (f->B->col[k] == i) f->diagonal[i] = k;
 }
 
-static int find_diagonal(kcl *ctx, const kcl_csr *B, int64_t **out) {
+static int find_diagonal(kcl_context *ctx, const kcl_csr *B, int64_t **out) {
   int rc = kcl_alloc(ctx, B->rows, sizeof **out, "a factorisation", (void **)out);
   if (!rc) kcl_for(B->rows, KCL_FEW_ROWS, find_in_rows, &(drop_finding){B, *out});
   return rc;
 }
 
-static int eliminate(kcl *ctx, kcl_csr *B, kcl_eliminating_row *row, bool upper, kcl_factors *out,
-                     int64_t *zero) {
+static int eliminate(kcl_context *ctx, kcl_csr *B, kcl_eliminating_row *row, bool upper,
+                     kcl_factors *out, int64_t *zero) {
   kcl_factors f = {NULL, NULL, NULL};
   int64_t *diagonal = NULL;
   int rc;
@@ -182,11 +182,11 @@ done:
   return rc;
 }
 
-int kcl_factor_ilu(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+int kcl_factor_ilu(kcl_context *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
   return eliminate(ctx, B, B->type == KCL_Z ? kcl_eliminate_z : kcl_eliminate_d, true, out, zero);
 }
 
-int kcl_factor_ic(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+int kcl_factor_ic(kcl_context *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
   return eliminate(ctx, B, B->type == KCL_Z ? kcl_cholesky_z : kcl_cholesky_d, false, out, zero);
 }
 
@@ -209,7 +209,8 @@ static void gather_rows(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static int gather_kept_rows(kcl *ctx, const kcl_csr *B, const kcl_kept_row *row, kcl_csr **out) {
+static int gather_kept_rows(kcl_context *ctx, const kcl_csr *B, const kcl_kept_row *row,
+                            kcl_csr **out) {
   int64_t count = 0;
   for (int64_t i = 0; i < B->rows; i++) count += row[i].count;
   int rc = kcl_csr_create(ctx, B->rows, B->cols, count, B->type, out);
@@ -219,7 +220,7 @@ static int gather_kept_rows(kcl *ctx, const kcl_csr *B, const kcl_kept_row *row,
   return KCL_OK;
 }
 
-static int allocate_threshold(kcl *ctx, kcl_threshold *e, int threads) {
+static int allocate_threshold(kcl_context *ctx, kcl_threshold *e, int threads) {
   const char *what = "a factorisation";
   const int64_t n = e->B->rows;
   int rc = kcl_alloc(ctx, n, sizeof *e->L, what, (void **)&e->L);
@@ -240,7 +241,7 @@ static void release_threshold(kcl_threshold *e, int threads) {
   free(e->memory);
 }
 
-int kcl_factor_ilut(kcl *ctx, const kcl_csr *B, int p, double tau, kcl_factors *out,
+int kcl_factor_ilut(kcl_context *ctx, const kcl_csr *B, int p, double tau, kcl_factors *out,
                     int64_t *zero) {
   kcl_threshold e = {.B = B, .p = p, .tau = tau, .bad = B->rows};
   kcl_factors f = {NULL, NULL, NULL};

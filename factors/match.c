@@ -168,7 +168,7 @@ static bool augment(matcher *m, int64_t root) {
 
 /* ---------------------------------------------------------------- */
 
-static int allocate_matcher(kcl *ctx, matcher *m) {
+static int allocate_matcher(kcl_context *ctx, matcher *m) {
   const int64_t n = m->A->rows;
   const char *what = "a matching";
   int rc = kcl_alloc(ctx, m->A->nnz, sizeof *m->cost, what, (void **)&m->cost);
@@ -198,7 +198,7 @@ static void scale_by_potentials(matcher *m) {
   }
 }
 
-int kcl_factor_match(kcl *ctx, const kcl_csr *A, kcl_matching *out, int64_t *alone) {
+int kcl_factor_match(kcl_context *ctx, const kcl_csr *A, kcl_matching *out, int64_t *alone) {
   matcher m = {.A = A};
   int rc;
   *out = (kcl_matching){NULL, NULL, NULL}, *alone = -1;

@@ -45,7 +45,7 @@ static double relative_distance(const sweep_scalar *a, const sweep_scalar *b, in
   return off == 0 ? 0 : off < INFINITY && size > 0 ? sqrt(off / size) : INFINITY;
 }
 
-int kcl_factors_growth(kcl *ctx, const kcl_factors *f, double *out) {
+int kcl_factors_growth(kcl_context *ctx, const kcl_factors *f, double *out) {
   const int64_t n = f->L->rows;
   sweep_scalar *v = NULL, *y = NULL;
   int rc;
@@ -66,7 +66,7 @@ done:
   return rc;
 }
 
-int kcl_sweep_errors(kcl *ctx, const kcl_csr *N, bool upper, const double *v_, double *y_,
+int kcl_sweep_errors(kcl_context *ctx, const kcl_csr *N, bool upper, const double *v_, double *y_,
                      double error[KCL_MOST_SWEEPS + 1]) {
   const sweep_scalar *v = (const sweep_scalar *)v_;
   sweep_scalar *y = (sweep_scalar *)y_, *work[2] = {NULL, NULL};

@@ -23,7 +23,7 @@ typedef struct waves {
 /* ---------------------------------------------------------------- the order */
 
 /* No waves, threads = 1: all rows in ascending order. */
-static int order_waves(kcl *ctx, waves *w) {
+static int order_waves(kcl_context *ctx, waves *w) {
   const int64_t n = w->e->B->rows;
   int32_t *wave = NULL;
   int rc;
@@ -69,7 +69,7 @@ static void part_of_wave(void *arg, int part, int parts) {
   w->taken[t] = false;
 }
 
-int kcl_eliminate_rows(kcl *ctx, const kcl_elimination *e, kcl_eliminating_row *eliminate,
+int kcl_eliminate_rows(kcl_context *ctx, const kcl_elimination *e, kcl_eliminating_row *eliminate,
                        int64_t *zero) {
   const int64_t n = e->B->rows;
   waves w = {.e = e, .eliminate = eliminate, .now = -1, .bad = n};

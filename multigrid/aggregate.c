@@ -94,7 +94,7 @@ static void fill_couplings(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static int copy_strong(kcl *ctx, node_graph *g, int64_t nodes) {
+static int copy_strong(kcl_context *ctx, node_graph *g, int64_t nodes) {
   const int64_t grain = kcl_row_list_grain(nodes);
   int rc;
   KCL_TRY(kcl_alloc_unset(ctx, g->all->nnz, sizeof *g->strong, "aggregates", (void **)&g->strong));
@@ -107,7 +107,7 @@ done:
   return rc;
 }
 
-int kcl_amg_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out) {
+int kcl_amg_nodes(kcl_context *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out) {
   const int64_t nodes = A->rows / block;
   node_graph g = {.A = A, .all = A, .block = block, .theta = theta, .least = kcl_bits(INFINITY)};
   kcl_csr *norms = NULL;
@@ -222,7 +222,7 @@ static void decide_roots(void *arg, int64_t from, int64_t to) {
   *count = left, m->left += left;
 }
 
-static int find_roots(kcl *ctx, root_search *m) {
+static int find_roots(kcl_context *ctx, root_search *m) {
   const int64_t n = m->S->rows, parts = (n + ROOTING_PART - 1) / ROOTING_PART;
   int rc;
   KCL_TRY(kcl_alloc_unset(ctx, 2 * n, sizeof *m->key, "aggregates", (void **)&m->key));
@@ -290,7 +290,8 @@ static int64_t dissolve_small(const kcl_nodes *nodes, int32_t *aggregate, int32_
   return kept;
 }
 
-int kcl_amg_aggregates(kcl *ctx, const kcl_nodes *nodes, int least, int32_t **out, int64_t *count) {
+int kcl_amg_aggregates(kcl_context *ctx, const kcl_nodes *nodes, int least, int32_t **out,
+                       int64_t *count) {
   const kcl_csr *S = nodes->S;
   root_search m = {.S = S};
   int32_t *aggregate = NULL, *spare = NULL;

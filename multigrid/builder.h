@@ -73,12 +73,12 @@ extern const kcl_builder_ops kcl_build_on_host;
 /* Set-ups on an OpenCL device. */
 typedef struct kcl_amg_device_ops {
   /* Can set-ups of this matrix be computed on the context's device? */
-  bool (*possible)(const kcl *ctx, const kcl_csr *A);
+  bool (*possible)(const kcl_context *ctx, const kcl_csr *A);
   /* Are the kernels compiled, by this process or an earlier one? Then most of a cycle's are, too. aggregation: of smoothed
    * aggregation, or of the classical coarsening. */
-  bool (*compiled)(kcl *ctx, kcl_type type, bool aggregation);
+  bool (*compiled)(kcl_context *ctx, kcl_type type, bool aggregation);
   /* Begins to load what a set-up of A will need, in the background. */
-  void (*ahead)(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
+  void (*ahead)(kcl_context *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
   kcl_builder_ops build;
 } kcl_amg_device_ops;
 

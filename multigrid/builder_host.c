@@ -30,7 +30,7 @@ static int host_take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
 
 static int host_interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
                               kcl_built *P, bool *made) {
-  kcl *ctx = b->M->ctx;
+  kcl_context *ctx = b->M->ctx;
   kcl_csr *S = NULL, *C = NULL;
   int32_t *coarse = NULL;
   int64_t count;
@@ -49,7 +49,7 @@ done:
 /* P and the next level's vectors. The graph is freed as soon as P is smoothed: what follows touches its pages instead of new ones. */
 static int prolongate(kcl_builder *b, const kcl_csr *A, kcl_nodes *nodes, const kcl_aggregation *g,
                       const kcl_aggregation_rule *rule, kcl_csr **P) {
-  kcl *ctx = b->M->ctx;
+  kcl_context *ctx = b->M->ctx;
   kcl_near_null *v = &b->near_null;
   kcl_csr *T = NULL;
   double *coarse = NULL;
@@ -70,7 +70,7 @@ done:
 
 static int host_aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
                             kcl_built *P, bool *made) {
-  kcl *ctx = b->M->ctx;
+  kcl_context *ctx = b->M->ctx;
   kcl_csr *C = NULL;
   kcl_nodes nodes = {0};
   int32_t *aggregate = NULL;

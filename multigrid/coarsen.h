@@ -10,15 +10,15 @@
 /* ---------------------------------------------------------------- classical: strong.c, interpolate.c */
 
 /* The entries with -a_ij sign(a_ii) >= theta max_k -a_ik sign(a_ii) > 0. */
-int kcl_amg_strong(kcl *ctx, const kcl_csr *A, double theta, kcl_csr **out);
+int kcl_amg_strong(kcl_context *ctx, const kcl_csr *A, double theta, kcl_csr **out);
 /* coarse [n]: the number of i among the C points, -1 for F points: a maximal independent set of S by hashed priorities
  * (PMIS: De Sterck, Yang & Heys 2006). */
-int kcl_amg_split(kcl *ctx, const kcl_csr *S, int32_t **coarse, int64_t *count);
+int kcl_amg_split(kcl_context *ctx, const kcl_csr *S, int32_t **coarse, int64_t *count);
 /* P [n, count]: extended interpolation by matrix products (MM-ext: Li, Sjogreen & Yang 2021), `most` entries per row. */
-int kcl_amg_interpolation(kcl *ctx, const kcl_csr *A, const kcl_csr *S, const int32_t *coarse,
-                          int64_t count, int most, kcl_csr **out);
+int kcl_amg_interpolation(kcl_context *ctx, const kcl_csr *A, const kcl_csr *S,
+                          const int32_t *coarse, int64_t count, int most, kcl_csr **out);
 /* Its `most` largest entries per row, row sums kept. */
-int kcl_amg_truncate(kcl *ctx, const kcl_csr *P, int most, kcl_csr **out);
+int kcl_amg_truncate(kcl_context *ctx, const kcl_csr *P, int most, kcl_csr **out);
 
 /* ---------------------------------------------------------------- smoothed aggregation: aggregate.c, tentative.c, limit.c */
 
@@ -30,10 +30,10 @@ typedef struct kcl_nodes {
   const kcl_csr *S; /* values: |A_IJ|^2 */
   kcl_csr *owned;   /* S; or NULL: all are coupled, S is A, with its diagonal and values */
 } kcl_nodes;
-int kcl_amg_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out);
+int kcl_amg_nodes(kcl_context *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out);
 void kcl_amg_nodes_free(kcl_nodes *nodes);
 /* aggregate [nodes]: number, or -1 of a node that is coupled with none. They have `least` nodes or more. */
-int kcl_amg_aggregates(kcl *ctx, const kcl_nodes *nodes, int least, int32_t **aggregate,
+int kcl_amg_aggregates(kcl_context *ctx, const kcl_nodes *nodes, int least, int32_t **aggregate,
                        int64_t *count);
 typedef struct kcl_aggregation {
   const int32_t *aggregate; /* [nodes] */
@@ -42,14 +42,14 @@ typedef struct kcl_aggregation {
 } kcl_aggregation;
 /* T [rows, count vectors], T^T T = I, with B = T coarse where there are aggregates; B [rows, vectors], NULL: one vector of ones,
  * nodes being rows; coarse [count vectors, vectors], by rows, to free with free(). */
-int kcl_amg_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
+int kcl_amg_tentative(kcl_context *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                       kcl_csr **T, double **coarse);
 /* P from T; largest: the eigenvalue of D^-1 A. */
-int kcl_amg_smoothed(kcl *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
+int kcl_amg_smoothed(kcl_context *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
                      const kcl_csr *T, double largest, kcl_csr **P);
 /* Replaces the longest rows of P by rows of T, as many as need be for P^T A P to take at most `most_products` products of entries
  * and to have, nearly, at most `most_entries` entries; or all of them. */
-int kcl_amg_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
+int kcl_amg_limit(kcl_context *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
                   double most_entries, kcl_csr **P);
 
 /* ---------------------------------------------------------------- smoothers, the coarsest level: diagonal.c, dense.c */
@@ -64,8 +64,8 @@ typedef enum kcl_smoother {
  * or less. */
 static const double kcl_l1_weight = 1.6;
 /* d [rows] of the last two, to free(). l1: 0 where a diagonal entry is not positive. */
-int kcl_amg_step(kcl *ctx, const kcl_csr *A, kcl_smoother kind, double **d);
+int kcl_amg_step(kcl_context *ctx, const kcl_csr *A, kcl_smoother kind, double **d);
 /* A^-1, dense, by rows, [n, n]; what a singular A has no inverse for is zero. hermitian: so is the inverse. */
-int kcl_dense_inverse(kcl *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out);
+int kcl_dense_inverse(kcl_context *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out);
 
 #endif

@@ -11,7 +11,8 @@ typedef struct cycle {
 } cycle;
 
 static kcl_stored *matrix_of_level(const cycle *c, int number) {
-  return number == KCL_NO_MATRIX ? kcl_A(c->k) : kcl_precond_operator(c->M, number, false);
+  return number == KCL_NO_MATRIX ? kcl_precond_system(c->k, c->M)
+                                 : kcl_precond_operator(c->M, number, false);
 }
 
 static kcl_smoothing smooth_level(const cycle *c, const kcl_level *l) {
@@ -79,7 +80,8 @@ static void record_level(const cycle *c, int number, kcl_vec x, kcl_vec b) {
 }
 
 static bool takes_narrow(const cycle *c) {
-  bool all = c->M->narrow && !c->k->recurs_precond && kcl_stored_takes_narrow(kcl_A(c->k));
+  bool all = c->M->narrow && !c->k->recurs_precond &&
+             kcl_stored_takes_narrow(kcl_precond_system(c->k, c->M));
   for (int i = 0; i < c->M->matrices && all; i++) all = kcl_stored_takes_narrow(c->M->matrix[i].C);
   return all;
 }

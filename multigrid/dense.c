@@ -90,7 +90,7 @@ static void make_dense(const kcl_csr *A, double *out) {
       out[i * A->rows + A->col[k]] = ((const double *)A->val)[k];
 }
 
-static int invert_any(kcl *ctx, const kcl_csr *A, double *x) {
+static int invert_any(kcl_context *ctx, const kcl_csr *A, double *x) {
   const int64_t n = A->rows;
   double *work;
   int rc = kcl_alloc_unset(ctx, n * n, sizeof *work, "the coarsest system", (void **)&work);
@@ -103,7 +103,7 @@ static int invert_any(kcl *ctx, const kcl_csr *A, double *x) {
   return KCL_OK;
 }
 
-static int invert_hermitian(kcl *ctx, const kcl_csr *A, double *x) {
+static int invert_hermitian(kcl_context *ctx, const kcl_csr *A, double *x) {
   const int64_t n = A->rows;
   double *work;
   int rc = kcl_alloc_unset(ctx, 2 * n, sizeof *work, "the coarsest system", (void **)&work);
@@ -120,7 +120,7 @@ static int invert_hermitian(kcl *ctx, const kcl_csr *A, double *x) {
   return KCL_OK;
 }
 
-int kcl_dense_inverse(kcl *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out) {
+int kcl_dense_inverse(kcl_context *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out) {
   const int64_t n = A->rows;
   kcl_csr *C = *out = NULL;
   int rc;

@@ -24,7 +24,7 @@ static void step_rows(void *arg, int64_t from, int64_t to) {
   }
 }
 
-int kcl_amg_step(kcl *ctx, const kcl_csr *A, kcl_smoother kind, double **d) {
+int kcl_amg_step(kcl_context *ctx, const kcl_csr *A, kcl_smoother kind, double **d) {
   step_sums s = {.A = A, .kind = kind};
   int rc = kcl_alloc(ctx, A->rows, sizeof **d, "a smoother", (void **)d);
   if (rc) return rc;

@@ -44,7 +44,7 @@ static void fill_coarse(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static int select_coarse(kcl *ctx, interpolating *w, int64_t count) {
+static int select_coarse(kcl_context *ctx, interpolating *w, int64_t count) {
   const int64_t n = w->A->rows, grain = kcl_row_list_grain(n);
   int rc = kcl_csr_create(ctx, n, count, 0, KCL_D, &w->C);
   if (rc) return rc;
@@ -91,8 +91,8 @@ static void interpolate_row(void *arg, kcl_row_list *r, int64_t i) {
   kcl_row_put_largest(r, w.most);
 }
 
-int kcl_amg_interpolation(kcl *ctx, const kcl_csr *A, const kcl_csr *S, const int32_t *coarse,
-                          int64_t count, int most, kcl_csr **out) {
+int kcl_amg_interpolation(kcl_context *ctx, const kcl_csr *A, const kcl_csr *S,
+                          const int32_t *coarse, int64_t count, int most, kcl_csr **out) {
   interpolating w = {.A = A, .S = S, .coarse = coarse, .most = most};
   int rc;
   *out = NULL;
@@ -123,7 +123,7 @@ static void truncate_row(void *arg, kcl_row_list *r, int64_t i) {
   kcl_row_put_largest(r, t->most);
 }
 
-int kcl_amg_truncate(kcl *ctx, const kcl_csr *P, int most, kcl_csr **out) {
+int kcl_amg_truncate(kcl_context *ctx, const kcl_csr *P, int most, kcl_csr **out) {
   truncating t = {P, most};
   return kcl_row_list_make(ctx, P->rows, P->cols, KCL_D, truncate_row, &t, NULL, out);
 }

@@ -262,15 +262,15 @@ static int build_levels(kcl_preconditioner *M, const kcl_precond_request *q,
 const kcl_amg_device_ops *const kcl_amg_device_backend = NULL;
 #endif
 
-bool kcl_levels_on_device(const kcl *ctx, const kcl_csr *A) {
+bool kcl_levels_on_device(const kcl_context *ctx, const kcl_csr *A) {
   return kcl_amg_device_backend && kcl_amg_device_backend->possible(ctx, A);
 }
 
-bool kcl_levels_compiled(kcl *ctx, kcl_type type, bool aggregation) {
+bool kcl_levels_compiled(kcl_context *ctx, kcl_type type, bool aggregation) {
   return kcl_amg_device_backend && kcl_amg_device_backend->compiled(ctx, type, aggregation);
 }
 
-void kcl_levels_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
+void kcl_levels_ahead(kcl_context *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
   if (kcl_amg_device_backend) kcl_amg_device_backend->ahead(ctx, A, type, aggregation);
 }
 

@@ -41,10 +41,10 @@ typedef struct kcl_levels_plan {
     .kind = KCL_OPTION_REAL, .min = 1, .max = 10                                                   \
   }
 /* Are levels of A built on the context's device? */
-bool kcl_levels_on_device(const kcl *ctx, const kcl_csr *A);
+bool kcl_levels_on_device(const kcl_context *ctx, const kcl_csr *A);
 /* Are the kernels that build them compiled already? Begins to load them, in the background. aggregation: by smoothed aggregation. */
-bool kcl_levels_compiled(kcl *ctx, kcl_type type, bool aggregation);
-void kcl_levels_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
+bool kcl_levels_compiled(kcl_context *ctx, kcl_type type, bool aggregation);
+void kcl_levels_ahead(kcl_context *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
 int kcl_levels_build(kcl_preconditioner *M, const kcl_precond_request *q,
                      const kcl_levels_plan *plan);
 /* The hierarchy of new values: with the P and R of q->before. */

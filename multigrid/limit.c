@@ -144,7 +144,7 @@ static void copy_rows(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static int make_limited(kcl *ctx, const limited *l, kcl_csr **out) {
+static int make_limited(kcl_context *ctx, const limited *l, kcl_csr **out) {
   const int64_t rows = l->P->rows;
   kcl_csr *C = NULL;
   int rc;
@@ -158,7 +158,7 @@ done:
   return rc;
 }
 
-static int begin_estimate(kcl *ctx, entry_estimate *e, int64_t rows, int64_t cols) {
+static int begin_estimate(kcl_context *ctx, entry_estimate *e, int64_t rows, int64_t cols) {
   e->blocks = kcl_sparse_blocks();
   int rc = kcl_alloc_unset(ctx, rows + (1 + e->blocks) * cols, sizeof *e->row, "an estimate",
                            (void **)&e->row);
@@ -174,7 +174,7 @@ static bool too_many_products(const limited *l, int64_t longest, double most) {
          kcl_sum(l->A->rows, KCL_FEW_ROWS, count_products, l) > most;
 }
 
-int kcl_amg_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
+int kcl_amg_limit(kcl_context *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
                   double most_entries, kcl_csr **P) {
   const int64_t longest = kcl_csr_longest_row(*P);
   limited l = {.A = A, .P = *P, .T = T, .longest = longest};

@@ -19,7 +19,7 @@ int kcl_not_definite(const kcl_preconditioner *M, int64_t rows);
 
 /* kcl_sparse_largest of the matrix of all ranks; A: the diagonal block of this one. All ranks call it, or agree on a failure
  * instead (spread.c). */
-int kcl_spread_largest(kcl *ctx, const kcl_csr *A, const double *d, const kcl_halo *halo,
+int kcl_spread_largest(kcl_context *ctx, const kcl_csr *A, const double *d, const kcl_halo *halo,
                        double *out);
 
 typedef struct kcl_smoothing {

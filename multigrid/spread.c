@@ -60,7 +60,7 @@ static void sizes(spread *s) {
       s->size[s->halo->row[i]] += kcl_abs(B->type, B->val, k);
 }
 
-int kcl_spread_largest(kcl *ctx, const kcl_csr *A, const double *d, const kcl_halo *halo,
+int kcl_spread_largest(kcl_context *ctx, const kcl_csr *A, const double *d, const kcl_halo *halo,
                        double *out) {
   spread s = {.halo = halo, .rows = A->rows, .type = kcl_wide_type(A->type)};
   int rc;

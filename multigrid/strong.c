@@ -52,7 +52,7 @@ static void fill_strong_entries(void *arg, int64_t from, int64_t to) {
   }
 }
 
-int kcl_amg_strong(kcl *ctx, const kcl_csr *A, double theta, kcl_csr **out) {
+int kcl_amg_strong(kcl_context *ctx, const kcl_csr *A, double theta, kcl_csr **out) {
   strength s = {.A = A, .theta = theta};
   int rc;
   *out = NULL;
@@ -145,7 +145,7 @@ static int64_t number_coarse(const point_splitting *s, int64_t n, int32_t *coars
   return count;
 }
 
-int kcl_amg_split(kcl *ctx, const kcl_csr *S, int32_t **coarse, int64_t *count) {
+int kcl_amg_split(kcl_context *ctx, const kcl_csr *S, int32_t **coarse, int64_t *count) {
   const int64_t n = S->rows;
   point_splitting s = {.S = S};
   int rc;

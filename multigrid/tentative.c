@@ -121,7 +121,7 @@ static void divide_by_norms(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static int split_near_null(kcl *ctx, basis_splitting *s, int64_t nodes) {
+static int split_near_null(kcl_context *ctx, basis_splitting *s, int64_t nodes) {
   const kcl_aggregation *g = s->g;
   int rc;
   if (g->vectors == 1 && g->block == 1 && norms_of_aggregates(s, nodes)) {
@@ -151,14 +151,15 @@ static void count_node_rows(void *arg, int64_t from, int64_t to) {
 }
 
 /* Rows of nodes without an aggregate are empty. */
-static int shape_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, kcl_csr **out) {
+static int shape_tentative(kcl_context *ctx, const kcl_aggregation *g, int64_t rows,
+                           kcl_csr **out) {
   int rc = kcl_csr_create(ctx, rows, g->count * g->vectors, 0, KCL_D, out);
   if (rc) return rc;
   kcl_for(rows / g->block, KCL_FEW_ROWS, count_node_rows, &(shaping){g, (*out)->row_ptr + 1});
   return kcl_sparse_room(ctx, *out);
 }
 
-int kcl_amg_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
+int kcl_amg_tentative(kcl_context *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                       kcl_csr **T, double **coarse) {
   basis_splitting s = {.g = g, .B = B};
   int rc;
@@ -286,7 +287,7 @@ static void smoothed_short_row(void *arg, kcl_row_list *r, int64_t i) {
   r->count += row.count;
 }
 
-int kcl_amg_smoothed(kcl *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
+int kcl_amg_smoothed(kcl_context *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
                      const kcl_csr *T, double largest, kcl_csr **P) {
   smoothing_data f = {
       .A = A, .S = nodes->owned, .T = T, .block = block, .omega = 4.0 / 3 / largest};

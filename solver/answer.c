@@ -64,6 +64,15 @@ static bool is_finite(const kcl_system *s, const void *x) {
   return (ranks ? ranks->largest(ranks, own) : own) < INFINITY;
 }
 
+/* The last x of a right-hand side that stays on the device; *taken: it is the answer. */
+static int take_on_device(kcl_loop *l, int rhs, bool *taken) {
+  kcl_rhs *v = &l->rhs[rhs];
+  int rc = kcl_x_is_finite(l->system, l->engine, rhs, v->b_norm.shift, taken);
+  if (rc || !*taken) return rc;
+  v->report->x_iteration = l->control[rhs].iteration;
+  return kcl_take_x_column(l->system, l->engine, rhs, &v->x_column, v->b_norm.shift);
+}
+
 int kcl_answer(kcl_loop *l, int rhs) {
   const kcl_csr *A = l->system->A;
   const size_t size = kcl_type_size(A->type);
@@ -74,6 +83,9 @@ int kcl_answer(kcl_loop *l, int rhs) {
   answer a = {.system = l->system, .v = v};
   int rc;
   if (v->b_norm.norm == 0 || v->answered) return KCL_OK;
+  bool taken = false;
+  if (!v->b && !nearest && ((rc = take_on_device(l, rhs, &taken)) || taken)) return rc;
+  if ((rc = kcl_loop_fetch(l, rhs))) return rc;
   rc = kcl_alloc(l->system->ctx, A->cols, size, "the answer", &a.next);
   KCL_TRY(kcl_ranks_agree(kcl_system_ranks(l->system), rc));
   KCL_TRY(get_x(l, rhs, a.next));

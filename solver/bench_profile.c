@@ -13,7 +13,7 @@ void kcl_bench_profile_free(kcl_bench_profile *p) {
 }
 
 typedef struct profiling {
-  kcl *ctx;
+  kcl_context *ctx;
   kcl_engine *e;
   int iterations;
   kcl_bench_profile *out;
@@ -95,7 +95,8 @@ static int read_result(profiling *p) {
   return rc ? rc : kcl_profile_take(p->ctx, &p->out->read);
 }
 
-static int check_profile(kcl *ctx, const kcl_csr *A, int iterations, kcl_bench_profile *out) {
+static int check_profile(kcl_context *ctx, const kcl_csr *A, int iterations,
+                         kcl_bench_profile *out) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = (kcl_bench_profile){0};
@@ -104,7 +105,7 @@ static int check_profile(kcl *ctx, const kcl_csr *A, int iterations, kcl_bench_p
   return kcl_fail(ctx, KCL_USAGE, "%d iterations: at least one", iterations);
 }
 
-int kcl_bench_profiled(kcl *ctx, const kcl_csr *A, const kcl_options *o, bool product,
+int kcl_bench_profiled(kcl_context *ctx, const kcl_csr *A, const kcl_options *o, bool product,
                        int iterations, kcl_bench_profile *out) {
   KCL_ENTER(ctx);
   kcl_system system = {0};

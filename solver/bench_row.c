@@ -10,8 +10,8 @@
 static const kcl_bench_plan defaults = {
     .iterations = 50, .samples = 15, .seconds = 3, .noise = 0.1};
 
-static int checked(kcl *ctx, const kcl_csr *A, const kcl_bench_plan *given, kcl_bench_plan *plan,
-                   kcl_bench_row *out) {
+static int checked(kcl_context *ctx, const kcl_csr *A, const kcl_bench_plan *given,
+                   kcl_bench_plan *plan, kcl_bench_row *out) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = (kcl_bench_row){0};
@@ -58,7 +58,7 @@ static int time_row_iterations(void *engine, int iterations, int repeats, double
 
 typedef struct kcl_carrying { /* a product of arrays of the host */
   kcl_engine *e;
-  kcl_product product;
+  kcl_multiplication product;
 } kcl_carrying;
 
 static int time_carried_products(void *self, int iterations, int repeats, double *seconds) {
@@ -74,7 +74,7 @@ static int time_carried_products(void *self, int iterations, int repeats, double
 }
 
 /* The numbers of kcl_timing_vector in the type of the program, a column after another. */
-static int fill_timing_columns(kcl *ctx, const kcl_program *k, char *x) {
+static int fill_timing_columns(kcl_context *ctx, const kcl_program *k, char *x) {
   const kcl_type wide = kcl_wide_type(k->type);
   const int64_t n = k->vector[k->x].n;
   double *column;
@@ -87,7 +87,8 @@ static int fill_timing_columns(kcl *ctx, const kcl_program *k, char *x) {
   return rc;
 }
 
-static int sample_transfers(kcl *ctx, const kcl_bench_plan *plan, kcl_engine *e, kcl_samples *out) {
+static int sample_transfers(kcl_context *ctx, const kcl_bench_plan *plan, kcl_engine *e,
+                            kcl_samples *out) {
   const kcl_program *k = e->program;
   const size_t size = kcl_type_size(k->type);
   void *x = NULL, *y = NULL;
@@ -96,7 +97,9 @@ static int sample_transfers(kcl *ctx, const kcl_bench_plan *plan, kcl_engine *e,
   KCL_TRY(kcl_alloc(ctx, k->vector[k->x].n * k->nrhs, size, "a vector", &x));
   KCL_TRY(kcl_alloc(ctx, k->vector[k->b].n * k->nrhs, size, "a vector", &y));
   KCL_TRY(fill_timing_columns(ctx, k, x));
-  kcl_carrying c = {.e = e, .product = {.x = x, .y = y, .cols = k->nrhs}};
+  kcl_vectors of_x = {.data = x, .cols = k->nrhs, .ld = k->vector[k->x].n, .inc = 1},
+              of_y = {.data = y, .cols = k->nrhs, .ld = k->vector[k->b].n, .inc = 1};
+  kcl_carrying c = {.e = e, .product = {.x = &of_x, .y = &of_y}};
   KCL_TRY(kcl_sample(ctx, plan, (kcl_probe){time_carried_products, &c}, plan->seconds, out));
 done:
   free(x), free(y);
@@ -121,10 +124,13 @@ static void describe_row(const kcl_solver *s, kcl_bench_row *out) {
 int kcl_bench_solver(kcl_solver *s, const kcl_bench_plan *given, kcl_bench_row *out) {
   kcl_bench_plan plan;
   kcl_engine *product = NULL;
-  if (!s) return KCL_USAGE;
-  kcl *ctx = s->system.ctx;
+  if (!s) return kcl_need(NULL, "s", s);
+  kcl_context *ctx = s->system.ctx;
   KCL_ENTER(ctx);
   kcl_engine *e = s->selection.engine;
+  if (s->system.shell)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "a benchmark validates the product, and A is a function of the caller's");
   int rc = checked(ctx, s->system.A, given, &plan, out);
   if (rc) return rc;
   describe_row(s, out);
@@ -140,8 +146,8 @@ done:
   return failed(out, rc);
 }
 
-int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *given,
-                     kcl_bench_row *out) {
+int kcl_bench_method(kcl_context *ctx, const kcl_csr *A, const kcl_options *o,
+                     const kcl_bench_plan *given, kcl_bench_row *out) {
   KCL_ENTER(ctx);
   kcl_bench_plan plan;
   kcl_solver *s = NULL;
@@ -154,7 +160,7 @@ int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl
 
 /* ---------------------------------------------------------------- a product alone */
 
-static int make_system(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_system *s) {
+static int make_system(kcl_context *ctx, const kcl_csr *A, const kcl_options *o, kcl_system *s) {
   *s = (kcl_system){.ctx = ctx, .A = A, .options = kcl_options_of(o)};
   int rc = kcl_csr_check(ctx, A);
   if (!rc && A->type != s->options.precision)
@@ -184,7 +190,7 @@ static int product_engine(const kcl_system *s, const kcl_format *f, kcl_engine *
   return rc;
 }
 
-int kcl_bench_engine(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_system *s,
+int kcl_bench_engine(kcl_context *ctx, const kcl_csr *A, const kcl_options *o, kcl_system *s,
                      kcl_engine **e) {
   const kcl_format *f;
   int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
@@ -204,8 +210,8 @@ static void describe_product(const kcl_engine *e, kcl_bench_row *out) {
   out->seconds_compile = ex->seconds_compile, out->compiled = ex->compiled;
 }
 
-int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *given,
-                      kcl_bench_row *out) {
+int kcl_bench_product(kcl_context *ctx, const kcl_csr *A, const kcl_options *o,
+                      const kcl_bench_plan *given, kcl_bench_row *out) {
   KCL_ENTER(ctx);
   kcl_bench_plan plan;
   kcl_system s = {0};
@@ -280,7 +286,7 @@ done:
 }
 
 /* A has one entry per row and column at most. */
-static int expand_elements(kcl *ctx, sequential *p) {
+static int expand_elements(kcl_context *ctx, sequential *p) {
   const kcl_csr *A = p->A;
   const size_t size = kcl_type_size(A->type);
   char *to;
@@ -307,7 +313,7 @@ static void describe_sequential(const sequential *p, kcl_bench_row *out) {
   out->bytes_product = out->bytes_stored + (double)(A->rows + A->cols) * size;
 }
 
-int kcl_bench_sequential(kcl *ctx, const kcl_csr *A, const char *format, kcl_type precision,
+int kcl_bench_sequential(kcl_context *ctx, const kcl_csr *A, const char *format, kcl_type precision,
                          const kcl_bench_plan *given, kcl_bench_row *out) {
   kcl_bench_plan plan;
   kcl_system s = {0};

@@ -94,8 +94,8 @@ static double relative_scatter(const kcl_samples *s) {
 }
 
 /* Once more; the samples that scatter less are kept, the others beside them. */
-static int sample_once_more(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds,
-                            kcl_samples *s) {
+static int sample_once_more(kcl_context *ctx, const kcl_bench_plan *plan, kcl_probe p,
+                            double seconds, kcl_samples *s) {
   kcl_samples second = {.iterations = s->iterations};
   int rc = kcl_alloc(ctx, s->count, sizeof *second.seconds, "samples", (void **)&second.seconds);
   if (!rc) rc = take_sample(plan, p, seconds, s->count, &second);
@@ -113,7 +113,7 @@ static int sample_once_more(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, d
   return rc;
 }
 
-int kcl_sample(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds,
+int kcl_sample(kcl_context *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds,
                kcl_samples *out) {
   double one, begin = kcl_now();
   int n,
@@ -148,7 +148,7 @@ static void replace_sample(kcl_samples *s, kcl_samples *other) {
   *s = *other, *other = (kcl_samples){0};
 }
 
-static int sample_both(kcl *ctx, const kcl_bench_plan *plan, const kcl_probe p[2],
+static int sample_both(kcl_context *ctx, const kcl_bench_plan *plan, const kcl_probe p[2],
                        kcl_samples s[2]) {
   int rc = kcl_sample(ctx, plan, p[0], plan->seconds / 2, &s[0]);
   return rc ? rc : kcl_sample(ctx, plan, p[1], plan->seconds / 2, &s[1]);
@@ -156,8 +156,8 @@ static int sample_both(kcl *ctx, const kcl_bench_plan *plan, const kcl_probe p[2
 
 static bool contradict(const kcl_samples s[2]) { return median_of(&s[0]) > median_of(&s[1]); }
 
-int kcl_sample_pair(kcl *ctx, const kcl_bench_plan *plan, kcl_probe product, kcl_probe iteration,
-                    kcl_samples *of_product, kcl_samples *of_iteration) {
+int kcl_sample_pair(kcl_context *ctx, const kcl_bench_plan *plan, kcl_probe product,
+                    kcl_probe iteration, kcl_samples *of_product, kcl_samples *of_iteration) {
   const kcl_probe p[] = {product, iteration};
   kcl_samples first[2] = {{0}}, second[2] = {{0}};
   int rc = sample_both(ctx, plan, p, first);

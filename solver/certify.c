@@ -41,7 +41,7 @@ static double norm_2(kcl_type t, const double *v, int64_t n, double m) {
   return sqrt(kcl_sum(kcl_type_complex(t) ? 2 * n : n, KCL_FEW, sum_scaled_squares, &s)) / s.unit;
 }
 
-static int check_arguments_of_certificate(kcl *ctx, const kcl_csr *A, const double *b,
+static int check_arguments_of_certificate(kcl_context *ctx, const kcl_csr *A, const double *b,
                                           const double *x, kcl_certificate *out) {
   int rc;
   if ((rc = kcl_need(ctx, "out", out))) return rc;
@@ -195,14 +195,14 @@ done:
 }
 
 /* A^H of a matrix that is here alone; *own: to be freed. */
-static int make_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **own, adjoint *out) {
+static int make_adjoint(kcl_context *ctx, const kcl_csr *A, kcl_csr **own, adjoint *out) {
   int rc = kcl_csr_adjoint(ctx, A, own);
   *out = (adjoint){.rows = *own, .norm_F = fmin(kcl_norm2(A->type, A->val, A->nnz), DBL_MAX)};
   return rc;
 }
 
 /* b and x are of this type. a: for least squares; or NULL. */
-static int certify_answer(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
+static int certify_answer(kcl_context *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
                           const void *b, const void *x, adjoint *a, kcl_certificate *out) {
   kcl_host_residual q;
   int rc;
@@ -215,13 +215,13 @@ done:
   return rc;
 }
 
-int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+int kcl_certify(kcl_context *ctx, const kcl_csr *A, const double *b, const double *x,
                 kcl_certificate *out) {
   int rc = check_arguments_of_certificate(ctx, A, b, x, out);
   return rc ? rc : certify_answer(ctx, A, NULL, kcl_wide_type(A->type), b, x, NULL, out);
 }
 
-int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+int kcl_certify_least_squares(kcl_context *ctx, const kcl_csr *A, const double *b, const double *x,
                               kcl_certificate *out) {
   kcl_csr *AH = NULL;
   adjoint a;
@@ -265,8 +265,11 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
   kcl_certificate c;
   adjoint a = {.rows = s->adjoint, .halo = s->adjoint_halo, .norm_F = s->norm_F_given};
   int rc;
-  if (least && !s->halo) KCL_TRY(make_adjoint(s->ctx, s->A, &AH, &a));
-  KCL_TRY(certify_answer(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, least ? &a : NULL, &c));
+  if (least && !s->halo && !s->shell) KCL_TRY(make_adjoint(s->ctx, s->A, &AH, &a));
+  if (s->shell)
+    KCL_TRY(kcl_certify_shell(s, least, v, &c));
+  else
+    KCL_TRY(certify_answer(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, least ? &a : NULL, &c));
   report->normal_residual = c.normal_residual;
   report->true_relative_residual = c.relative_residual;
   report->backward_error = c.backward_error;

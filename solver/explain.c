@@ -22,6 +22,7 @@ void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out) {
   int p = 0;
   while (p < KCL_PHASES - 1 && i >= k->stages[p]) i -= k->stages[p++];
   const kcl_stage *stage = &k->stage[p][i];
+  const kcl_stored *A = kcl_stage_operator(stage);
   bool persistent = ex->replaces && (p == KCL_LOOP || p == KCL_REPLACE);
   kcl_stage_formula(k, stage, text, sizeof text);
   *out = (kcl_stage_info){.phase = kcl_phase_name(p),
@@ -29,7 +30,7 @@ void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out) {
                           .bytes = kcl_stage_bytes(k, stage, k->nrhs),
                           .launches = ex->launches ? ex->launches(ex, (kcl_phase)p, i) : 0,
                           .persistent = persistent,
-                          .product = stage->A && (stage->A == k->A || stage->A == k->AH),
+                          .product = A && (A == k->A || A == k->AH),
                           .dots = kcl_stage_dots(stage)};
 }
 

@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- options */
 
-static int check_numbers(kcl *ctx, const kcl_options *o) {
+static int check_numbers(kcl_context *ctx, const kcl_options *o) {
   if (isnan(o->tol) || !(o->atol >= 0))
     return kcl_fail(ctx, KCL_USAGE, "tol %g and atol %g: numbers, the second 0 or more", o->tol,
                     o->atol);
@@ -27,7 +27,7 @@ static int check_numbers(kcl *ctx, const kcl_options *o) {
                   KCL_MAX_NRHS);
 }
 
-int kcl_check_device(kcl *ctx, kcl_type type) {
+int kcl_check_device(kcl_context *ctx, kcl_type type) {
   int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
   if (rc) return rc;
   if ((type == KCL_D || type == KCL_Z) && !ctx->device.has_double)
@@ -43,9 +43,9 @@ int kcl_check_options(kcl_system *s) {
   const kcl_precond_kind *p;
   int rc;
   if (!s->undecided.method && (rc = kcl_method_find(s->ctx, o->solver, &m))) return rc;
-  if (!s->undecided.precond && (rc = kcl_precond_find(s->ctx, o->precond, &p))) return rc;
+  if (!s->undecided.precond && (rc = kcl_system_precond_kind(s, o->precond, &p))) return rc;
   if ((rc = check_numbers(s->ctx, o))) return rc;
-  if ((rc = kcl_check_parameters(s->ctx, &s->options))) return rc;
+  if ((rc = kcl_check_parameters(&s->options))) return rc;
   return kcl_check_device(s->ctx, o->precision);
 }
 
@@ -54,7 +54,7 @@ int kcl_check_options(kcl_system *s) {
 /* Does a method's demand on A hold? */
 static bool method_fits(const kcl_system *s, const kcl_method *m) {
   return (s->A->rows == s->A->cols || m->least_squares) && (!m->hermitian || s->hermitian) &&
-         (!m->symmetric || s->symmetric);
+         (!m->symmetric || s->symmetric) && (!m->adjoint || kcl_system_has_adjoint(s));
 }
 
 /* A row whose sum of moduli overflows may still be finite. */
@@ -106,6 +106,11 @@ int kcl_check_fit(const kcl_system *s, const kcl_method *m) {
     return kcl_fail(s->ctx, KCL_INPUT,
                     "the matrix is %lld by %lld and %s needs a square one; for least squares: %s",
                     (long long)stats->rows, (long long)stats->cols, m->name, fitting_methods(s));
+  if (m->adjoint && !kcl_system_has_adjoint(s))
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "%s multiplies by A^H, which the function is not declared to compute "
+                    "(KCL_SHELL_ADJOINT): solvers that fit: %s",
+                    m->name, fitting_methods(s));
   if (!method_fits(s, m))
     return kcl_fail(s->ctx, KCL_USAGE,
                     "%s needs a %s matrix and this one is not%s: solvers that fit: %s", m->name,

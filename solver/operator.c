@@ -115,7 +115,7 @@ static int open_sides(kcl_operator *op, int nrhs) {
   return rc;
 }
 
-int kcl_operator_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *options,
+int kcl_operator_create(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *options,
                         kcl_operator **out) {
   const kcl_operator_options *o = options ? options : &kcl_operator_defaults;
   const kcl_format *format;
@@ -152,7 +152,7 @@ void kcl_operator_free(kcl_operator **op) {
   kcl_system_forget_converted(&(*op)->system);
   kcl_distribution *d = (*op)->system.distribution;
   if (d) d->free(d);
-  kcl *ctx = (*op)->system.ctx;
+  kcl_context *ctx = (*op)->system.ctx;
   free(*op);
   kcl_context_release(ctx);
   *op = NULL;
@@ -160,55 +160,17 @@ void kcl_operator_free(kcl_operator **op) {
 
 /* ---------------------------------------------------------------- products */
 
-static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
-  const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-  return x < y + b_bytes && y < x + a_bytes;
-}
-
-/* The side asked for, which the operator must have. */
-static int check_side(const kcl_operator *op, bool adjoint) {
-  if (engine_of_operator(op, side_of(op, adjoint), 1)) return KCL_OK;
+int kcl_operator_engine(const kcl_operator *op, bool adjoint, int64_t columns, kcl_engine **out) {
+  *out = engine_of_operator(op, side_of(op, adjoint), columns);
+  if (*out) return KCL_OK;
   return kcl_fail(op->system.ctx, KCL_USAGE,
                   "the operator was created without %s: see kcl_operator_options.products",
                   adjoint ? "A^H" : "A");
 }
 
-static int check_product(const kcl_operator *op, const kcl_product *p) {
-  kcl *ctx = op->system.ctx;
-  const int64_t size = (int64_t)kcl_type_size(op->system.options.precision);
-  const int64_t rows = p->adjoint ? op->system.A->cols : op->system.A->rows,
-                cols = p->adjoint ? op->system.A->rows : op->system.A->cols,
-                longest = rows > cols ? rows : cols;
-  int rc;
-  if ((rc = check_side(op, p->adjoint))) return rc;
-  if ((rc = kcl_need(ctx, "x", p->x)) || (rc = kcl_need(ctx, "y", p->y))) return rc;
-  if (p->cols < 1 || p->cols > INT64_MAX / size / longest)
-    return kcl_fail(ctx, KCL_USAGE, "%lld columns: at least 1", (long long)p->cols);
-  if (p->buffers && !ctx->opencl)
-    return kcl_fail(ctx, KCL_USAGE, "x and y are buffers, and the native executor has none");
-  if (p->buffers
-          ? p->x == p->y
-          : overlap(p->x, (size_t)(cols * p->cols * size), p->y, (size_t)(rows * p->cols * size)))
-    return kcl_fail(ctx, KCL_USAGE, "x and y overlap");
-  return KCL_OK;
-}
-
-int kcl_operator_apply(kcl_operator *op, const kcl_product *product) {
-  if (!op) return KCL_USAGE;
-  KCL_ENTER(op->system.ctx);
-  int rc = kcl_need(op->system.ctx, "p", product);
-  if (rc) return rc;
-  kcl_product p = *product;
-  if (!p.cols) p.cols = 1;
-  kcl_distribution *d = op->system.distribution;
-  if (d) return d->multiply(d, op->side[PLAIN].one, &p);
-  if ((rc = check_product(op, &p))) return rc;
-  kcl_engine *e = engine_of_operator(op, side_of(op, p.adjoint), p.cols);
-  return e->executor.multiply(&e->executor, &p);
-}
-
 static int check_timing(const kcl_operator *op, bool adjoint, int cols, int products, int samples) {
-  int rc = check_side(op, adjoint);
+  kcl_engine *e;
+  int rc = kcl_operator_engine(op, adjoint, 1, &e);
   if (rc || (cols > 0 && cols <= op->nrhs && products > 0 && samples > 0)) return rc;
   return kcl_fail(op->system.ctx, KCL_USAGE,
                   "%d samples of %d products with %d columns: at least one of one, and 1 to %d "
@@ -261,7 +223,7 @@ static int take_samples(kcl_operator *op, kcl_engine *e, int products, int sampl
 int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, int samples,
                       double *seconds) {
   int rc;
-  if (!op) return KCL_USAGE;
+  if (!op) return kcl_need(NULL, "op", op);
   KCL_ENTER(op->system.ctx);
   if ((rc = kcl_need(op->system.ctx, "seconds", seconds))) return rc;
   kcl_distribution *d = op->system.distribution;
@@ -331,7 +293,7 @@ static int check_setup(const kcl_operator *op, const kcl_options *o) {
 int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver **out) {
   int rc;
   if (out) *out = NULL;
-  if (!op) return KCL_USAGE;
+  if (!op) return kcl_need(NULL, "op", op);
   KCL_ENTER(op->system.ctx);
   if (op->system.distribution)
     return kcl_fail(op->system.ctx, KCL_USAGE, "an operator of several ranks sets up no solver");
@@ -344,5 +306,5 @@ int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver 
   if ((rc = kcl_sums_check(s.ctx, s.A, &op->sums))) return rc;
   s.options.format = format_of_operator(op);
   s.seconds_check = kcl_now() - start, s.seconds_stats = s.seconds_convert = 0;
-  return kcl_setup_system(&s, op->sums, NULL, out);
+  return kcl_setup_system(&s, op->sums, NULL, KCL_KEEP_NOTHING, out);
 }

@@ -5,6 +5,7 @@
 #include "solver/precond/setup.h"
 #include "solver/solver.h"
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 const kcl_options kcl_defaults = {.solver = "auto",
@@ -160,20 +161,20 @@ static const char *option_name(int i) { return kcl_option_at(i).name; }
 
 /* ---------------------------------------------------------------- values */
 
-static int refuse_option_word(kcl *ctx, int i, const char *value) {
+static int refuse_option_word(int i, const char *value) {
   enum { MOST = 128 };
   const char *words[MOST];
   int count = 0;
   while (count < MOST - 1 && (words[count] = kcl_option_word(i, count))) count++;
   words[count++] = "default";
-  return kcl_refuse_name(ctx, option_name(i), value, words, count);
+  return kcl_refuse_name(NULL, option_name(i), value, words, count);
 }
 
-static int set_word(kcl *ctx, int i, const char *value, void *field) {
+static int set_word(int i, const char *value, void *field) {
   const char *word;
   int k = 0;
   while ((word = kcl_option_word(i, k)) && strcmp(word, value)) k++;
-  if (!word) return refuse_option_word(ctx, i, value);
+  if (!word) return refuse_option_word(i, value);
   switch (option_table[i].field) {
   case FIELD_NAME: *(const char **)field = word; break;
   case FIELD_BOOL: *(bool *)field = k; break;
@@ -182,19 +183,19 @@ static int set_word(kcl *ctx, int i, const char *value, void *field) {
   return KCL_OK;
 }
 
-static int read_in_range(kcl *ctx, const kcl_option *o, const char *value, double *v) {
+static int read_in_range(const kcl_option *o, const char *value, double *v) {
   const bool whole = o->kind == KCL_OPTION_WHOLE;
   if (kcl_read_number(value, v) && *v >= o->min && *v <= o->max && !(whole && *v != floor(*v)))
     return KCL_OK;
-  return kcl_fail(ctx, KCL_USAGE,
+  return kcl_fail(NULL, KCL_USAGE,
                   "%s is '%s', it must be a %snumber from %.15g to %.15g, or default", o->name,
                   value, whole ? "whole " : "", o->min, o->max);
 }
 
-static int set_number(kcl *ctx, int i, const char *value, void *field) {
+static int set_number(int i, const char *value, void *field) {
   const kcl_option o = kcl_option_at(i);
   double v;
-  int rc = read_in_range(ctx, &o, value, &v);
+  int rc = read_in_range(&o, value, &v);
   if (rc) return rc;
   switch (option_table[i].field) {
   case FIELD_INT: *(int *)field = (int)v; break;
@@ -219,33 +220,111 @@ static bool is_default(const kcl_option *p, const char *value) {
 }
 
 /* A parameter at its default is no term of the text. */
-static int set_parameter(kcl *ctx, const kcl_option *p, const char *value, kcl_options *o) {
+static int set_parameter(const kcl_option *p, const char *value, kcl_options *o) {
   double v;
   const bool unset = is_default(p, value);
-  int rc = unset ? KCL_OK : read_in_range(ctx, p, value, &v);
+  int rc = unset ? KCL_OK : read_in_range(p, value, &v);
   if (rc || kcl_parameters_put(o->parameters, p->name, unset ? "" : value)) return rc;
-  return kcl_fail(ctx, KCL_USAGE, "%s: the parameters of kcl_options take more than %d bytes",
+  return kcl_fail(NULL, KCL_USAGE, "%s: the parameters of kcl_options take more than %d bytes",
                   p->name, KCL_PARAMETERS);
 }
 
-static int set_row(kcl *ctx, int i, const char *value, kcl_options *o) {
+static int set_row(int i, const char *value, kcl_options *o) {
   const option_row *r = &option_table[i];
   void *field = (char *)o + r->offset;
   if (strcmp(value, "default"))
-    return kcl_option_word(i, 0) ? set_word(ctx, i, value, field)
-                                 : set_number(ctx, i, value, field);
+    return kcl_option_word(i, 0) ? set_word(i, value, field) : set_number(i, value, field);
   set_default(r, o);
   return KCL_OK;
 }
 
-int kcl_options_set(kcl *ctx, kcl_options *o, const char *name, const char *value) {
+int kcl_options_set(kcl_options *o, const char *name, const char *value) {
   int rc, i;
-  if ((rc = kcl_need(ctx, "o", o)) || (rc = kcl_need(ctx, "name", name))) return rc;
-  if ((rc = kcl_need(ctx, "value", value))) return rc;
-  if ((rc = kcl_find_name(ctx, "option", name, kcl_option_count(), option_name, &i))) return rc;
+  if ((rc = kcl_need(NULL, "o", o)) || (rc = kcl_need(NULL, "name", name))) return rc;
+  if ((rc = kcl_need(NULL, "value", value))) return rc;
+  if ((rc = kcl_find_name(NULL, "option", name, kcl_option_count(), option_name, &i))) return rc;
   kcl_options changed = kcl_options_of(o);
-  rc = i < OPTIONS ? set_row(ctx, i, value, &changed)
-                   : set_parameter(ctx, kcl_parameter_at(i - OPTIONS), value, &changed);
+  rc = i < OPTIONS ? set_row(i, value, &changed)
+                   : set_parameter(kcl_parameter_at(i - OPTIONS), value, &changed);
   if (!rc) *o = changed;
   return rc;
+}
+
+void kcl_options_init(kcl_options *o) {
+  if (o) *o = kcl_defaults;
+}
+
+int kcl_options_create(kcl_options **out) {
+  int rc = kcl_need(NULL, "out", out);
+  if (!rc) rc = kcl_alloc(NULL, 1, sizeof **out, "options", (void **)out);
+  if (!rc) **out = kcl_defaults;
+  return rc;
+}
+
+void kcl_options_free(kcl_options **o) {
+  if (!o) return;
+  free(*o);
+  *o = NULL;
+}
+
+int kcl_options_set_number(kcl_options *o, const char *name, double value) {
+  char text[32] = "";
+  if (isfinite(value))
+    text[kcl_number_print(value, text)] = 0;
+  else
+    strcpy(text, isnan(value) ? "NaN" : "infinity");
+  return kcl_options_set(o, name, text);
+}
+
+/* ---------------------------------------------------------------- reading them back */
+
+static double option_number(const option_row *r, const void *field) {
+  switch (r->field) {
+  case FIELD_ENUM:
+  case FIELD_INT: return *(const int *)field;
+  case FIELD_BOOL: return *(const bool *)field;
+  case FIELD_INT64: return (double)*(const int64_t *)field;
+  default: return *(const double *)field;
+  }
+}
+
+static const char *get_row(int i, const kcl_options *o, char text[32]) {
+  const option_row *r = &option_table[i];
+  const void *field = (const char *)o + r->offset,
+             *standard = (const char *)&kcl_defaults + r->offset;
+  if (r->field == FIELD_NAME) {
+    const char *word = *(const char *const *)field, *usual = *(const char *const *)standard;
+    return !word || !strcmp(word, usual) ? "default" : word;
+  }
+  const double v = option_number(r, field);
+  if (v == option_number(r, standard)) return "default";
+  if (kcl_option_word(i, 0)) return kcl_option_word(i, (int)v);
+  text[kcl_number_print(v, text)] = 0;
+  return text;
+}
+
+/* The value of a term `name=value` of the text. */
+static const char *get_parameter(const kcl_option *p, const kcl_options *o, char text[32]) {
+  const size_t length = strlen(p->name);
+  for (const char *s = o->parameters; *(s += strspn(s, " "));) {
+    const size_t end = strcspn(s, " ");
+    if (end > length && s[length] == '=' && !memcmp(s, p->name, length) && end - length < 32) {
+      memcpy(text, s + length + 1, end - length - 1);
+      text[end - length - 1] = 0;
+      return text;
+    }
+    s += end;
+  }
+  return "default";
+}
+
+const char *kcl_options_get(const kcl_options *o, const char *name) {
+  static _Thread_local char text[32];
+  if (!o || !name) return "";
+  const kcl_options set = kcl_options_of(o);
+  for (int i = 0; i < kcl_option_count(); i++)
+    if (!strcmp(option_name(i), name))
+      return i < OPTIONS ? get_row(i, &set, text)
+                         : get_parameter(kcl_parameter_at(i - OPTIONS), &set, text);
+  return "";
 }

@@ -19,14 +19,14 @@ typedef struct options_text {
 } options_text;
 
 /* Puts the place before the message of the context. */
-static int refuse_term(kcl *ctx, const options_text *t, const char *term) {
+static int refuse_term(const options_text *t, const char *term) {
   char message[KCL_MESSAGE];
   const char *begin = t->text;
   int line = 1;
   for (const char *s = begin; s < term; s++)
     if (*s == '\n') line++, begin = s + 1;
-  snprintf(message, sizeof message, "%s", kcl_error(ctx));
-  return kcl_fail(ctx, t->status, "%s:%d:%d: %s", t->origin, line, (int)(term - begin) + 1,
+  snprintf(message, sizeof message, "%s", kcl_error());
+  return kcl_fail(NULL, t->status, "%s:%d:%d: %s", t->origin, line, (int)(term - begin) + 1,
                   message);
 }
 
@@ -45,72 +45,72 @@ static const char *take_word(const char *s, const char *ends, char *word, size_t
 }
 
 /* Sets the option of one term, name = value, of a flag its name alone; *s moves to its end. */
-static int set_term(kcl *ctx, kcl_options *o, const options_text *t, const char **s) {
+static int set_term(kcl_options *o, const options_text *t, const char **s) {
   static const char blanks[] = " \t\r";
   char name[96], value[96];
   *s = take_word(*s, " \t\r\n#=", name, sizeof name);
   if (t->parameters && !strchr(name, '.'))
-    return kcl_fail(ctx, KCL_USAGE, "'%s' is no parameter of a preconditioner", name);
+    return kcl_fail(NULL, KCL_USAGE, "'%s' is no parameter of a preconditioner", name);
   const char *equals = *s + strspn(*s, blanks);
-  if (*equals != '=') return kcl_options_set(ctx, o, name, is_flag(name) ? "yes" : "");
+  if (*equals != '=') return kcl_options_set(o, name, is_flag(name) ? "yes" : "");
   *s = take_word(equals + 1 + strspn(equals + 1, blanks), " \t\r\n#", value, sizeof value);
-  return kcl_options_set(ctx, o, name, value);
+  return kcl_options_set(o, name, value);
 }
 
-static int set_terms(kcl *ctx, kcl_options *o, const options_text *t) {
+static int set_terms(kcl_options *o, const options_text *t) {
   kcl_options changed = *o;
   for (const char *s = t->text; *(s += strspn(s, " \t\r\n"));) {
     const char *term = s;
     if (*s == '#')
       s += strcspn(s, "\n");
-    else if (set_term(ctx, &changed, t, &s))
-      return refuse_term(ctx, t, term);
+    else if (set_term(&changed, t, &s))
+      return refuse_term(t, term);
   }
   *o = changed;
   return KCL_OK;
 }
 
-int kcl_options_parse(kcl *ctx, kcl_options *o, const char *text) {
+int kcl_options_parse(kcl_options *o, const char *text) {
   int rc;
-  if ((rc = kcl_need(ctx, "o", o)) || (rc = kcl_need(ctx, "text", text))) return rc;
-  return set_terms(ctx, o, &(options_text){"options", text, KCL_USAGE, false});
+  if ((rc = kcl_need(NULL, "o", o)) || (rc = kcl_need(NULL, "text", text))) return rc;
+  return set_terms(o, &(options_text){"options", text, KCL_USAGE, false});
 }
 
-int kcl_check_parameters(kcl *ctx, kcl_options *o) {
+int kcl_check_parameters(kcl_options *o) {
   kcl_options read = kcl_defaults;
   if (!memchr(o->parameters, 0, sizeof o->parameters))
-    return kcl_fail(ctx, KCL_USAGE, "parameters of kcl_options is no text: it has no end");
-  int rc = set_terms(ctx, &read, &(options_text){"parameters", o->parameters, KCL_USAGE, true});
+    return kcl_fail(NULL, KCL_USAGE, "parameters of kcl_options is no text: it has no end");
+  int rc = set_terms(&read, &(options_text){"parameters", o->parameters, KCL_USAGE, true});
   if (!rc) memcpy(o->parameters, read.parameters, sizeof read.parameters);
   return rc;
 }
 
-int kcl_options_read_variable(kcl *ctx, kcl_options *o, const char *variable) {
+int kcl_options_read_variable(kcl_options *o, const char *variable) {
   const char *name = variable ? variable : "KRYLOCL_SOLVE", *text = getenv(name);
-  int rc = kcl_need(ctx, "o", o);
-  return rc || !text ? rc : set_terms(ctx, o, &(options_text){name, text, KCL_USAGE, false});
+  int rc = kcl_need(NULL, "o", o);
+  return rc || !text ? rc : set_terms(o, &(options_text){name, text, KCL_USAGE, false});
 }
 
 /* Reads a file up to its end into *text, which the caller frees. */
-static int read_whole_text(kcl *ctx, const char *path, FILE *f, char **text) {
+static int read_whole_text(const char *path, FILE *f, char **text) {
   size_t capacity = 0;
   const ssize_t length = getdelim(text, &capacity, 0, f); /* up to a zero byte, which no text has */
   if (!feof(f) && length >= 0)
-    return kcl_fail(ctx, KCL_INPUT, "%s: not a text file: it has a zero byte", path);
-  if (!feof(f)) return kcl_fail(ctx, KCL_INPUT, "%s: cannot read: %s", path, strerror(errno));
+    return kcl_fail(NULL, KCL_INPUT, "%s: not a text file: it has a zero byte", path);
+  if (!feof(f)) return kcl_fail(NULL, KCL_INPUT, "%s: cannot read: %s", path, strerror(errno));
   if (length < 0 && *text) **text = 0;
   return KCL_OK;
 }
 
-int kcl_options_read(kcl *ctx, kcl_options *o, const char *path) {
+int kcl_options_read(kcl_options *o, const char *path) {
   int rc;
   char *text = NULL;
-  if ((rc = kcl_need(ctx, "o", o)) || (rc = kcl_need(ctx, "path", path))) return rc;
+  if ((rc = kcl_need(NULL, "o", o)) || (rc = kcl_need(NULL, "path", path))) return rc;
   FILE *f = fopen(path, "r");
-  if (!f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
-  rc = read_whole_text(ctx, path, f, &text);
+  if (!f) return kcl_fail(NULL, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
+  rc = read_whole_text(path, f, &text);
   fclose(f);
-  if (!rc) rc = set_terms(ctx, o, &(options_text){path, text ? text : "", KCL_INPUT, false});
+  if (!rc) rc = set_terms(o, &(options_text){path, text ? text : "", KCL_INPUT, false});
   free(text);
   return rc;
 }

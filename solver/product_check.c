@@ -93,7 +93,7 @@ static void add_difference(kcl_product_difference *out, int64_t i, double differ
 }
 
 /* Compares all rows of y with `other`, within twice the bound; NULL: with the exact product, within the bound. */
-static int compare_product_rows(kcl *ctx, checking *c, const update *u, const double *other,
+static int compare_product_rows(kcl_context *ctx, checking *c, const update *u, const double *other,
                                 kcl_product_difference *out) {
   double *z;
   int rc = kcl_alloc(ctx, c->A->rows, kcl_type_size(c->wide), "a product", (void **)&z);
@@ -112,7 +112,7 @@ static int compare_product_rows(kcl *ctx, checking *c, const update *u, const do
 /* ---------------------------------------------------------------- the functions of the public header */
 
 /* Checks the arguments and compares. other NULL: with the exact product. */
-static int compare_update(kcl *ctx, checking *c, const double *alpha, const double *beta,
+static int compare_update(kcl_context *ctx, checking *c, const double *alpha, const double *beta,
                           const double *y0, const double *other, kcl_product_difference *out) {
   int rc;
   if ((rc = kcl_csr_need(ctx, c->A)) || (rc = kcl_type_check(ctx, "arithmetic", c->arithmetic)))
@@ -126,9 +126,9 @@ static int compare_update(kcl *ctx, checking *c, const double *alpha, const doub
   return compare_product_rows(ctx, c, &u, other, out);
 }
 
-int kcl_product_compare(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
-                        const double *x, const double *beta, const double *y0, const double *y,
-                        const double *other, kcl_product_difference *out) {
+int kcl_product_compare(kcl_context *ctx, const kcl_csr *A, kcl_type arithmetic,
+                        const double *alpha, const double *x, const double *beta, const double *y0,
+                        const double *y, const double *other, kcl_product_difference *out) {
   checking c = {.A = A, .arithmetic = arithmetic, .x = x, .y = y};
   int rc = kcl_need(ctx, "out", out);
   if (rc) return rc;
@@ -137,7 +137,7 @@ int kcl_product_compare(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const d
   return compare_update(ctx, &c, alpha, beta, y0, other, out);
 }
 
-int kcl_update_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
+int kcl_update_check(kcl_context *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
                      const double *x, const double *beta, const double *y0, const double *y,
                      kcl_product_error *out) {
   checking c = {.A = A, .arithmetic = arithmetic, .x = x, .y = y};
@@ -149,7 +149,7 @@ int kcl_update_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const doub
   return rc;
 }
 
-int kcl_product_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
+int kcl_product_check(kcl_context *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
                       const double *y, kcl_product_error *out) {
   static const double one[2] = {1, 0}, zero[2] = {0, 0};
   return kcl_update_check(ctx, A, arithmetic, one, x, zero, NULL, y, out);

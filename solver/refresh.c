@@ -1,63 +1,88 @@
-/* kcl_refresh: a set-up for new values that continues with what an earlier one has chosen, compiled and kept. The earlier one
+/* kcl_solver_update: a set-up for new values that continues with what an earlier one has chosen, compiled and kept. The earlier one
  * is kept until the new one is there, so that a failure loses nothing.
  */
-#include "solver/solver.h"
+#include "solver/precond_object.h"
 
-/* The columns of A are not looked at one by one: those of the set-up were, and their sums are the same. */
-static int check_pattern(const kcl_solver *s, const kcl_csr *A, kcl_sums *now) {
-  const kcl_csr *then = s->system.A;
-  kcl *ctx = s->system.ctx;
-  int rc = kcl_csr_need(ctx, A);
-  if (rc) return rc;
-  if (A->rows != then->rows || A->cols != then->cols || A->nnz != then->nnz)
-    return kcl_fail(
-        ctx, KCL_USAGE,
-        "a refresh needs the pattern of the set-up: A is %lld x %lld with %lld entries, "
-        "and was %lld x %lld with %lld",
-        (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)then->rows,
-        (long long)then->cols, (long long)then->nnz);
-  if (A->type != then->type)
-    return kcl_fail(ctx, KCL_USAGE, "a refresh needs values of type %c, as at set-up, not %c",
-                    kcl_type_letter(then->type), kcl_type_letter(A->type));
-  *now = kcl_sums_of(A);
-  if (now->row_ptr != s->sums.row_ptr || now->col != s->sums.col)
-    return kcl_fail(ctx, KCL_USAGE, "a refresh needs the pattern of the set-up: the %s of A differ",
-                    now->row_ptr != s->sums.row_ptr ? "row pointers" : "column indices");
-  return KCL_OK;
+static void settle(kcl_solver *s) {
+  kcl_distribution *d = s->system.distribution;
+  s->selection.system = &s->system;
+  if (d)
+    d->move(d, s);
+  else
+    s->selection.owner = s;
 }
 
-/* s becomes what *fresh is, which is freed. */
-static void replace_solver(kcl_solver *s, kcl_solver **fresh) {
+void kcl_solver_replace(kcl_solver *s, kcl_solver **fresh) {
   const kcl_solver old = *s;
   *s = **fresh, **fresh = old;
-  s->selection.system = &s->system, s->selection.owner = s;
+  settle(s), settle(*fresh);
   kcl_solver_free(fresh);
 }
 
-int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
-  kcl_solver *fresh;
-  if (!s) return KCL_USAGE;
-  kcl *ctx = s->system.ctx;
-  KCL_ENTER(ctx);
-  const double start = kcl_now();
-  kcl_sums sums;
-  int rc;
+static int check_update(const kcl_solver *s, int keep) {
+  kcl_context *ctx = s->system.ctx;
+  if (keep < KCL_KEEP_NOTHING || keep > KCL_KEEP_PRECOND)
+    return kcl_fail(ctx, KCL_USAGE, "keep %d: no such value, see KCL_KEEP_NOTHING", keep);
   if (s->system.distribution)
     return kcl_fail(ctx, KCL_USAGE, "a refresh: not on several ranks: set up anew");
-  if (s->system.shared[0])
+  if (s->system.shell)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "a refresh: A is a function of the caller's and has no values to replace");
+  if (s->system.shared[0] && keep != KCL_KEEP_NOTHING)
     return kcl_fail(
         ctx, KCL_USAGE,
         "a solver of an operator shares its matrix: create an operator of the new values");
-  if ((rc = check_pattern(s, A, &sums))) return rc;
-  const kcl_system system = {.ctx = ctx,
-                             .A = A,
-                             .options = s->system.options,
-                             .stats = s->system.stats,
-                             .structure_known = true,
-                             .repeats_known =
-                                 !s->selection.engine->operators[0]->format->counts_repeats,
-                             .seconds_check = kcl_now() - start};
-  rc = kcl_setup_system(&system, sums, s, &fresh);
-  if (!rc) replace_solver(s, &fresh);
+  return KCL_OK;
+}
+
+/* Preconditioners of s that the system goes on with: from now on they may serve other matrices. */
+static int keep_preconditioner(const kcl_solver *s, kcl_system *system) {
+  const kcl_system *then = &s->system;
+  kcl_engine *e = s->selection.engine, *narrow = s->mixed ? s->mixed->selection.engine : NULL;
+  const bool multiplies = e->M && e->M->kind->multiplies,
+             changed = multiplies && kcl_sums_of(then->A).val != s->sums.val;
+  int rc = kcl_engine_release_precond(e, then->A->val, changed);
+  if (!rc && narrow) rc = kcl_engine_release_precond(narrow, then->A->val, changed);
+  system->given = e->M ? e->M : then->given;
+  if (system->given) system->scale_as = &then->scaling;
   return rc;
 }
+
+static int update_values(const kcl_solver *s, const kcl_csr *A, int keep, kcl_solver **out) {
+  const double start = kcl_now();
+  const kcl_system *then = &s->system;
+  const bool counted = s->selection.engine->operators[0]->format->counts_repeats;
+  kcl_system system = {.ctx = then->ctx,
+                       .A = A,
+                       .options = then->options,
+                       .stats = then->stats,
+                       .structure_known = true,
+                       .repeats_known = !counted};
+  kcl_sums sums;
+  int rc = kcl_check_pattern(then->ctx, then->A, &s->sums, A, &sums);
+  if (!rc && then->object) rc = kcl_precond_give(then->object, &system);
+  if (!rc && keep == KCL_KEEP_PRECOND) rc = keep_preconditioner(s, &system);
+  system.seconds_check = kcl_now() - start;
+  return rc ? rc : kcl_setup_system(&system, sums, s, keep, out);
+}
+
+static int update_from_scratch(const kcl_solver *s, const kcl_csr *A, kcl_solver **out) {
+  kcl_system system = {.ctx = s->system.ctx, .A = A, .options = s->system.options};
+  int rc = kcl_csr_need(system.ctx, A);
+  if (!rc && s->system.object) rc = kcl_precond_give(s->system.object, &system);
+  return rc ? rc : kcl_setup_values(&system, out);
+}
+
+int kcl_update(kcl_solver *s, const kcl_csr *A, int keep) {
+  kcl_solver *fresh;
+  if (!s) return kcl_need(NULL, "s", s);
+  KCL_ENTER(s->system.ctx);
+  int rc = check_update(s, keep);
+  if (rc) return rc;
+  rc = keep == KCL_KEEP_NOTHING ? update_from_scratch(s, A, &fresh)
+                                : update_values(s, A, keep, &fresh);
+  if (!rc) kcl_solver_replace(s, &fresh);
+  return rc;
+}
+
+int kcl_refresh(kcl_solver *s, const kcl_csr *A) { return kcl_update(s, A, KCL_KEEP_HIERARCHY); }

@@ -24,7 +24,7 @@ static const double WORTH =
 static const double AS_NEAR = 1 + 1e-9; /* residuals that tell least-squares solutions not apart */
 
 typedef struct factorisation {
-  kcl ctx;                                   /* of its own */
+  kcl_context ctx;                           /* of its own */
   kcl_csr *A;                                /* in double */
   double *b[KCL_MAX_NRHS], *x[KCL_MAX_NRHS]; /* [k] of A's type */
   int rhs[KCL_MAX_NRHS], k;                  /* their numbers */
@@ -65,6 +65,7 @@ static int unsolved(kcl_solver *s, kcl_loop *l, int i, bool *out) {
   int rc;
   *out = v->b_norm.norm > 0 && v->report->reason != KCL_CONVERGED;
   if (v->b_norm.norm == 0 || *out || !least || !square) return KCL_OK;
+  KCL_TRY(kcl_loop_fetch(l, i));
   KCL_TRY(kcl_alloc(s->system.ctx, A->cols, kcl_type_size(A->type), "x", &x));
   KCL_TRY(kcl_take_x(&s->system, l->engine, i, x, v->b_norm.shift));
   KCL_TRY(kcl_residual_of(&s->system, v->b, x, &relative, NULL));
@@ -74,12 +75,13 @@ done:
   return rc;
 }
 
-static int add_answer(const kcl_system *s, const kcl_loop *l, int i, factorisation *f) {
+static int add_answer(const kcl_system *s, kcl_loop *l, int i, factorisation *f) {
   const kcl_csr *A = s->A;
   const kcl_type wide = kcl_wide_type(A->type);
   const size_t size = kcl_type_size(wide);
   int k = f->k++, rc;
   f->rhs[k] = i;
+  if ((rc = kcl_loop_fetch(l, i))) return rc;
   if ((rc = kcl_alloc(s->ctx, A->rows, size, "a vector", (void **)&f->b[k]))) return rc;
   if ((rc = kcl_alloc(s->ctx, A->cols, size, "a vector", (void **)&f->x[k]))) return rc;
   kcl_copy(wide, f->b[k], A->type, l->rhs[i].b, A->rows, 1);
@@ -142,7 +144,7 @@ static void explain_refusal(kcl_solver *s, const factorisation *f) {
 /* A factorisation that fails, or is too large, leaves things as they are. */
 int kcl_rescue(void *owner, kcl_loop *l, double seconds) {
   kcl_solver *s = owner;
-  kcl *ctx = s->system.ctx;
+  kcl_context *ctx = s->system.ctx;
   const double flops = fmin(AFFORDABLE, RATE * seconds);
   factorisation *f = NULL;
   int rc;

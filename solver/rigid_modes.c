@@ -1,7 +1,7 @@
 /* Rigid body modes from coordinates: translations and rotations about the centre. */
 #include "core/base/base.h"
 
-int kcl_rigid_modes(kcl *ctx, const kcl_dense *coordinates, kcl_dense **out) {
+int kcl_rigid_modes(kcl_context *ctx, const kcl_dense *coordinates, kcl_dense **out) {
   kcl_dense *B = NULL;
   double centre[3] = {0};
   int rc = kcl_dense_need(ctx, "coordinates", coordinates);

@@ -82,20 +82,36 @@ static bool is_mirrored(const kcl_system *s) {
   return s->hermitian || s->symmetric || s->stats.shifted_skew || s->stats.hermitian;
 }
 
+/* R, C and u of another system of this size, which a preconditioner that is given was set up for. */
+static int copy_scaling(kcl_system *s) {
+  const kcl_scaling *from = s->scale_as;
+  kcl_scaling *to = &s->scaling;
+  const int64_t rows = s->A->rows, cols = s->A->cols;
+  int rc = kcl_alloc(s->ctx, rows, sizeof *to->row, "the scaling", (void **)&to->row);
+  if (!rc) rc = kcl_alloc(s->ctx, cols, sizeof *to->col, "the scaling", (void **)&to->col);
+  if (rc) return rc;
+  kcl_copy_bytes(to->row, from->row, rows * (int64_t)sizeof *to->row);
+  kcl_copy_bytes(to->col, from->col, cols * (int64_t)sizeof *to->col);
+  return KCL_OK;
+}
+
 static int equilibrate(kcl_system *s) {
   const bool mirrored = is_mirrored(s);
   kcl_distribution *d = s->distribution;
   kcl_stats scaled = s->stats;
   double start = kcl_now(), ratio = s->stats.row_ratio;
   int rc;
-  if ((rc = kcl_equilibrate(s->ctx, s->A, mirrored, s->halo, &s->scaling))) return rc;
+  rc =
+      s->scale_as ? copy_scaling(s) : kcl_equilibrate(s->ctx, s->A, mirrored, s->halo, &s->scaling);
+  if (rc) return rc;
   if ((rc = kcl_system_convert(s))) return rc;
   if (!mirrored) s->converted->symmetry = KCL_GENERAL;
   s->seconds_convert += kcl_now() - start, start = kcl_now();
   rc = d ? d->count(d, &scaled) : kcl_csr_values(s->ctx, s->converted, NULL, &scaled);
   if (!rc && !d && !s->repeats_known) rc = kcl_compression(s->ctx, s->converted, NULL, &scaled);
   if (rc) return rc;
-  const bool refused = kcl_ranks_largest(kcl_system_ranks(s), format_refuses(s, &scaled)) > 0;
+  const bool refused =
+      !s->scale_as && kcl_ranks_largest(kcl_system_ranks(s), format_refuses(s, &scaled)) > 0;
   if (refused) {
     kcl_scaling_free(&s->scaling);
     kcl_system_forget_converted(s);
@@ -115,7 +131,18 @@ static bool is_wanted(kcl_system *s) {
   return false;
 }
 
-int kcl_system_scale(kcl_system *s) { return is_wanted(s) ? equilibrate(s) : KCL_OK; }
+/* A named method for Hermitian matrices stays one only where R A C is Hermitian too. */
+static int scale_as_given(kcl_system *s) {
+  s->scaling.unit = s->scale_as->unit;
+  int rc = s->scale_as->row ? equilibrate(s) : KCL_OK;
+  if (!rc && s->scale_as->row) kcl_apply_symmetry(s);
+  return rc;
+}
+
+int kcl_system_scale(kcl_system *s) {
+  if (s->scale_as) return scale_as_given(s);
+  return is_wanted(s) ? equilibrate(s) : KCL_OK;
+}
 
 int kcl_system_convert(kcl_system *s) {
   const bool scaled = s->scaling.row || s->scaling.unit;

@@ -2,32 +2,11 @@
 #include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/given.h"
-#include "solver/solver.h"
+#include "solver/precond_object.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool is(const char *word, const char *name) { return !strcmp(word, name); }
-
-/* Defaults for names that were not given; which choices are left to us. */
-void kcl_read_options(kcl_system *s) {
-  kcl_options *o = &s->options;
-  if (!o->solver) o->solver = kcl_defaults.solver;
-  if (!o->precond) o->precond = kcl_defaults.precond;
-  if (!o->format) o->format = kcl_defaults.format;
-  s->undecided.method = is(o->solver, "auto"), s->undecided.precond = is(o->precond, "auto");
-  s->undecided.measure = is(o->format, "measure"), s->undecided.model = is(o->format, "model");
-  s->undecided.format = is(o->format, "auto") || s->undecided.measure || s->undecided.model;
-}
-
-/* Hermitian and symmetric by the rule of the options. Real matrices are both or neither. */
-void kcl_apply_symmetry(kcl_system *s) {
-  const kcl_stats *t = &s->stats;
-  bool assumed = s->options.symmetry == KCL_SYMMETRY_ASSUME && t->rows == t->cols,
-       rounding = s->options.symmetry == KCL_SYMMETRY_ROUNDING && t->asymmetry <= KCL_MAX_ASYMMETRY;
-  s->hermitian = t->hermitian || assumed || rounding;
-  s->symmetric = t->symmetric || (s->hermitian && !kcl_type_complex(s->A->type)) || assumed;
-}
 
 /* The engine of the way and format chosen. A preconditioner that was chosen here and turns out not to exist, such as one
  * that divides by a diagonal which is 0 in float, is left out. */
@@ -55,6 +34,7 @@ typedef struct predecessor {
   const kcl_selection *selection;
   const kcl_preconds *preconds;      /* of the same unknowns */
   const kcl_distinct_rows *repeated; /* of its A */
+  bool hierarchy;                    /* with interpolations */
 } predecessor;
 
 /* Do rows that were equal have equal values again? Then much less is to be counted. */
@@ -82,9 +62,11 @@ static int count_statistics(kcl_system *s, const predecessor *before) {
 
 /* The preconditioner of the way, from that of the earlier values; the engines then find it among the system's. One that does not
  * exist is left to build_engine. */
-static int refresh_preconditioner(const kcl_selection *c, const kcl_preconds *before) {
+static int refresh_preconditioner(const kcl_selection *c, const predecessor *before) {
   kcl_preconditioner *M;
-  int rc = kcl_system_refresh_preconditioner(c->system, before, c->way.precond, c->way.method, &M);
+  if (c->way.precond->hierarchy && !before->hierarchy) return KCL_OK;
+  int rc = kcl_system_refresh_preconditioner(c->system, before->preconds, c->way.precond,
+                                             c->way.method, &M);
   kcl_preconditioner_free(&M);
   return rc == KCL_USAGE && c->system->undecided.precond ? KCL_OK : rc;
 }
@@ -105,6 +87,8 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   begin_ahead(s);
   if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
     return rc;
+  if (s->given && !s->object) /* for the refresh after this one */
+    s->preconds->made[s->preconds->count++] = kcl_preconditioner_share(s->given);
   if ((rc = count_statistics(s, before))) return rc;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
@@ -116,8 +100,7 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   if (s->repeats_known && !kcl_choice_stays(c, before->selection) && (rc = complete_repeats(s)))
     return rc;
   if ((rc = kcl_choose_way(c, before->selection))) return rc;
-  if (before->preconds && !s->scaling.row && (rc = refresh_preconditioner(c, before->preconds)))
-    return rc;
+  if (before->preconds && !s->scaling.row && (rc = refresh_preconditioner(c, before))) return rc;
   if ((rc = kcl_choose_format(c, before->selection, &format))) return rc;
   if ((rc = build_engine(c, format))) return rc;
   kcl_choose_explain_adjoint(c);
@@ -126,12 +109,45 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   return kcl_engine_predicted(s, e->method, e->precond, kcl_engine_format(e), &c->predicted);
 }
 
+/* What statistics would say, as the caller declares it. */
+static kcl_stats declared_statistics(const kcl_shell *A) {
+  const bool hermitian = A->properties & KCL_SHELL_HERMITIAN;
+  return (kcl_stats){.rows = A->rows,
+                     .cols = A->cols,
+                     .hermitian = hermitian,
+                     .symmetric = hermitian && !kcl_type_complex(A->type),
+                     .asymmetry = hermitian ? 0 : INFINITY,
+                     .positive_diagonal = A->properties & KCL_SHELL_POSITIVE,
+                     .first_zero_row = -1,
+                     .first_zero_col = -1};
+}
+
+/* From a shell and its options to an engine. */
+static int prepare_shell(kcl_system *s, kcl_selection *c) {
+  int rc;
+  c->system = s, c->decided = true;
+  kcl_read_options(s);
+  KCL_TRY(kcl_check_options(s));
+  KCL_TRY(kcl_shell_check(s->ctx, s->shell));
+  s->stats = declared_statistics(s->shell);
+  kcl_apply_symmetry(s);
+  KCL_TRY(kcl_choose_plan(c));
+  KCL_TRY(kcl_check_fit(s, c->way.method));
+  KCL_TRY(kcl_choose_way(c, NULL));
+  KCL_TRY(kcl_shell_make_products(s));
+  KCL_TRY(kcl_engine_build(s, c->way.method, c->way.precond, s->shared[0]->format, &c->engine));
+  snprintf(c->why_format, sizeof c->why_format, "A is a function of the caller's");
+done:
+  return rc;
+}
+
 static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *before) {
   bool few = false;
+  if (s->shell) return prepare_shell(s, c);
   s->repeated.A = s->A;
   s->distinct = &s->repeated, s->lender = before->selection ? before->selection->engine : NULL;
   int rc = prepare_steps(s, c, before);
-  s->distinct = NULL, s->lender = NULL;
+  s->distinct = NULL, s->lender = NULL, s->scale_as = NULL;
   if (!rc) rc = kcl_distinct_rows_list_runs(s->ctx, &s->repeated, &few);
   if (rc || !few) kcl_distinct_rows_free(&s->repeated);
   return rc;
@@ -139,27 +155,51 @@ static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *be
 
 /* The same system in float with an engine of its own. It may be refused there, such as a diagonal with zeros in float:
  * then double is used alone. */
-static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, kcl_mixed **out) {
+static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, int keep, kcl_mixed **out) {
   int rc = kcl_mixed_create(wide, out);
   if (rc) return rc;
   kcl_mixed *m = *out;
+  const kcl_engine *e = before ? before->selection.engine : NULL;
+  if (e && keep == KCL_KEEP_PRECOND) {
+    m->system.given = kcl_preconditioner_share(e->M);
+    m->system.scale_as = &before->system.scaling;
+  }
   rc = prepare_engine(&m->system, &m->selection,
-                      &(predecessor){.preconds = before ? before->system.preconds : NULL});
+                      &(predecessor){.preconds = before ? before->system.preconds : NULL,
+                                     .hierarchy = keep == KCL_KEEP_HIERARCHY});
   if (rc == KCL_USAGE) return kcl_mixed_refused(m), KCL_OK;
   return rc ? rc : kcl_mixed_judge(m, wide);
 }
 
-int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
+int kcl_setup_values(kcl_system *system, kcl_solver **out) {
+  const double start = kcl_now();
+  const int rc = kcl_csr_check(system->ctx, system->A);
+  if (rc) return rc;
+  const kcl_sums sums = kcl_sums_of(system->A);
+  system->seconds_check = kcl_now() - start;
+  return kcl_setup_system(system, sums, NULL, KCL_KEEP_NOTHING, out);
+}
+
+int kcl_setup(kcl_context *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
   int rc;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  double start = kcl_now();
-  if ((rc = kcl_csr_check(ctx, A))) return rc;
-  const kcl_sums sums = kcl_sums_of(A);
-  const kcl_system system = {
-      .ctx = ctx, .A = A, .options = kcl_options_of(options), .seconds_check = kcl_now() - start};
-  return kcl_setup_system(&system, sums, NULL, out);
+  kcl_system system = {.ctx = ctx, .A = A, .options = kcl_options_of(options)};
+  return kcl_setup_values(&system, out);
+}
+
+int kcl_setup_with(kcl_context *ctx, const kcl_csr *A, kcl_precond *M, const kcl_options *options,
+                   kcl_solver **out) {
+  int rc;
+  if (out) *out = NULL;
+  KCL_ENTER(ctx);
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "M", M)) ||
+      (rc = kcl_need(ctx, "out", out)) || (rc = kcl_csr_need(ctx, A)))
+    return rc;
+  kcl_system system = {.ctx = ctx, .A = A, .options = kcl_options_of(options)};
+  rc = kcl_precond_give(M, &system);
+  return rc ? rc : kcl_setup_values(&system, out);
 }
 
 static int copy_given(kcl_solver *s) {
@@ -167,34 +207,34 @@ static int copy_given(kcl_solver *s) {
   int rc = kcl_alloc(system->ctx, 1, sizeof *s->given, "a solver", (void **)&s->given);
   if (rc) return rc;
   s->given->A = *system->A, system->A = &s->given->A;
-  if (!system->options.near_null) return KCL_OK;
-  s->given->near_null = *system->options.near_null;
-  system->options.near_null = &s->given->near_null;
-  return KCL_OK;
+  if (system->shell) s->given->shell = *system->shell, system->shell = &s->given->shell;
+  return kcl_near_null_copy(&system->options, &s->given->near_null);
 }
 
-static predecessor predecessor_of(const kcl_solver *before) {
-  return (predecessor){.selection = before ? &before->selection : NULL,
+static predecessor predecessor_of(const kcl_solver *before, int keep) {
+  return (predecessor){.hierarchy = keep == KCL_KEEP_HIERARCHY,
+                       .selection = before ? &before->selection : NULL,
                        .preconds =
                            before && !before->system.scaling.row ? before->system.preconds : NULL,
                        .repeated = before ? &before->system.repeated : NULL};
 }
 
-int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *before,
+int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *before, int keep,
                      kcl_solver **out) {
-  const predecessor earlier = predecessor_of(before);
+  const predecessor earlier = predecessor_of(before, keep);
   kcl_solver *s = *out = NULL;
   int rc;
   KCL_TRY(kcl_alloc(system->ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->system = *system, s->sums = sums;
   kcl_context_retain(system->ctx);
   for (int i = 0; i < 2; i++) kcl_stored_share(s->system.shared[i]);
+  kcl_preconditioner_share(s->system.given), kcl_precond_share(s->system.object);
   KCL_TRY(copy_given(s));
   KCL_TRY(prepare_engine(&s->system, &s->selection, &earlier));
   if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));
   s->selection.rescue = kcl_rescue, s->selection.owner = s;
   if (s->system.options.mixed)
-    KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, &s->mixed));
+    KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, keep, &s->mixed));
   *out = s, s = NULL;
 done:
   kcl_solver_free(&s);
@@ -208,18 +248,22 @@ void kcl_solver_free(kcl_solver **s) {
     (*s)->freed = true, *s = NULL;
     return;
   }
-  kcl *ctx = (*s)->system.ctx;
+  kcl_context *ctx = (*s)->system.ctx;
   kcl_mixed_free(&(*s)->mixed);
   kcl_engine_free(&(*s)->selection.engine);
   kcl_system_forget_kept(&(*s)->system);
   kcl_system_forget_converted(&(*s)->system);
   kcl_scaling_free(&(*s)->system.scaling);
   free((*s)->system.zero_col);
+  kcl_shell_free_products(&(*s)->system);
   forget_shared(&(*s)->system);
   kcl_histories_free(&(*s)->history, (*s)->histories);
   kcl_distribution *d = (*s)->system.distribution;
   if (d) d->free(d);
-  free((*s)->given);
+  if ((*s)->given) free((*s)->given->near_null.val);
+  free((*s)->given), free((*s)->report);
+  kcl_csr_free(&(*s)->kept);
+  kcl_precond_free(&(*s)->system.object);
   free(*s);
   kcl_context_release(ctx);
   *s = NULL;

@@ -38,7 +38,7 @@ static void subtract_vectors(const pair *p, double *out) {
 }
 
 /* *error: what the residual of x allows it to be off by. */
-static int compare_square(kcl *ctx, const pair *p, double *apart, kcl_solution_error *out,
+static int compare_square(kcl_context *ctx, const pair *p, double *apart, kcl_solution_error *out,
                           double *error) {
   const kcl_type t = p->A->type;
   int rc;
@@ -81,7 +81,7 @@ static void compare_fits(const pair *p, double *fit, double *apart, kcl_solution
     out->difference = kcl_norm2(t, p->x, A->cols), *error = out->bound = 0;
 }
 
-static int compare_least(kcl *ctx, const pair *p, double *apart, kcl_solution_error *out,
+static int compare_least(kcl_context *ctx, const pair *p, double *apart, kcl_solution_error *out,
                          double *error) {
   int rc;
   double *fit = NULL;
@@ -134,7 +134,7 @@ static double allowed_difference(const kcl_check_plan *plan, double error) {
   return plan->error > 0 ? plan->error : fmin(10 * fmax(plan->tol, error), ONE_DIGIT);
 }
 
-int kcl_solution_check(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+int kcl_solution_check(kcl_context *ctx, const kcl_csr *A, const double *b, const double *x,
                        const kcl_check_plan *plan, double *y, kcl_solution_error *out) {
   const pair p = {A, b, x, y};
   double *apart = NULL, error = NAN;

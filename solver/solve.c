@@ -1,5 +1,5 @@
-/* kcl_solve, kcl_solve_many and kcl_solve_call: right-hand sides to the device, as many at a time as the engine takes, the correction loop
- * there, answers back, and the certificate of each.
+/* One solve, of as many right-hand sides as the engine takes at once: to the device, the correction loop there, answers back, and the
+ * certificate of each.
  *
  * On the device the system is scaled by powers of two (solver/engine/scale.h): exact, and squares of tiny norms do not
  * vanish in single precision. What is reported is recomputed on the host, in double and with compensated sums, for each
@@ -10,7 +10,6 @@
 #include "solver/solver.h"
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,10 +25,9 @@ static int put_system(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
   int rc = KCL_OK;
   for (int i = 0; i < l->nrhs && !rc; i++) {
-    const kcl_rhs *v = &l->rhs[i];
-    if (!v->active) continue;
-    rc = kcl_give_b(l->system, l->engine, i, v->b, v->b_norm.shift);
-    if (!rc) rc = kcl_give_x(l->system, l->engine, i, v->x, v->b_norm.shift);
+    if (!l->rhs[i].active) continue;
+    rc = kcl_loop_put_b(l, i);
+    if (!rc) rc = kcl_loop_put_x(l, i);
   }
   return rc ? rc : ex->finish(ex);
 }
@@ -49,7 +47,7 @@ static iteration_bytes count_bytes(const kcl_loop *l) {
 /* Right-hand sides that were solved side by side share the seconds of upload, iterations and download in equal parts. Seconds per
  * iteration are the mean over all of them. */
 static void share_costs(kcl_loop *l, const double seconds[3]) {
-  kcl *ctx = l->system->ctx;
+  kcl_context *ctx = l->system->ctx;
   const iteration_bytes bytes = count_bytes(l);
   int nonzero = 0;
   int64_t all = 0;
@@ -108,29 +106,56 @@ static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   return KCL_OK;
 }
 
+/* |b|, and whether b and x stay where they are. */
+static int measure_b(kcl_loop *l, int i) {
+  const kcl_system *system = l->system;
+  kcl_rhs *v = &l->rhs[i];
+  int rc = v->b || kcl_given_on_device(system) ? KCL_OK : kcl_loop_fetch(l, i);
+  if (!rc)
+    rc = v->b ? kcl_given_norm(system, v->b, &v->b_norm)
+              : kcl_given_column_norm(system, &v->b_column, &v->b_norm);
+  if (rc || v->b_norm.norm < INFINITY) return rc;
+  return kcl_fail(system->ctx, KCL_INPUT, "a right-hand side is not finite");
+}
+
 /* x = 0 is the answer to b = 0, whatever the guess. */
-static int begin_rhs(const kcl_solver *s, kcl_rhs *v, double bytes) {
-  const kcl_system *system = &s->system;
+static int read_guess(const kcl_system *system, kcl_rhs *v) {
   const kcl_csr *A = system->A;
   kcl_ranks *ranks = kcl_system_ranks(system);
+  kcl_column_size size;
+  int rc = KCL_OK;
+  if (v->x) {
+    if (!v->active) memset(v->x, 0, (size_t)A->cols * kcl_type_size(A->type));
+    kcl_clear_zero_columns(system, v->x);
+    v->from_zero = kcl_ranks_largest(ranks, kcl_norm_inf(A->type, v->x, A->cols)) == 0;
+    return KCL_OK;
+  }
+  if (!v->active) return kcl_copy_column(system->ctx, &v->x_column, &v->x_column, A->cols, 0);
+  rc = kcl_measure_column(system->ctx, &v->x_column, A->cols, &size);
+  v->from_zero = !rc && size.norm == 0;
+  return rc;
+}
+
+static double norm_as_given(const kcl_system *s, const kcl_rhs *v) {
+  return v->b ? kcl_ranks_norm(kcl_system_ranks(s), s->A->type, v->b, s->A->rows)
+              : ldexp(v->b_norm.norm, -v->b_norm.shift);
+}
+
+static int begin_rhs(const kcl_solver *s, kcl_loop *l, int i, double bytes) {
+  const kcl_system *system = &s->system;
+  kcl_rhs *v = &l->rhs[i];
   const double atol = system->options.atol;
-  int rc = kcl_given_norm(system, v->b, &v->b_norm);
+  int rc = measure_b(l, i);
   if (rc) return rc;
-  if (!(v->b_norm.norm < INFINITY))
-    return kcl_fail(system->ctx, KCL_INPUT, "a right-hand side is not finite");
   v->active = v->b_norm.norm > 0;
   *v->report = (kcl_report){.bytes_per_iteration = bytes,
                             .converged = !v->active,
                             .normal_residual = s->selection.engine->method->least_squares ? 0 : -1,
                             .changes = s->selection.changes};
-  if (!v->active) memset(v->x, 0, (size_t)A->cols * kcl_type_size(A->type));
-  kcl_clear_zero_columns(system, v->x);
-  v->from_zero = kcl_ranks_largest(ranks, kcl_norm_inf(A->type, v->x, A->cols)) == 0;
+  if ((rc = read_guess(system, v))) return rc;
   v->allowed = kcl_system_tol(system);
-  if (atol > 0 && v->active) {
-    const double norm = kcl_ranks_norm(ranks, A->type, v->b, A->rows);
-    v->allowed = fmax(v->allowed, fmin(atol / norm, DBL_MAX));
-  }
+  if (atol > 0 && v->active)
+    v->allowed = fmax(v->allowed, fmin(atol / norm_as_given(system, v), DBL_MAX));
   v->target = kcl_loop_target(v);
   return KCL_OK;
 }
@@ -148,7 +173,7 @@ static int certify_x(const kcl_solver *s, const kcl_rhs *v) {
   return kcl_ranks_agree(kcl_system_ranks(&s->system), rc);
 }
 
-/* Without a certificate the claim is the answer. */
+/* Without a certificate the claim of a method is the answer. */
 static int believe(const kcl_rhs *v) {
   kcl_report *r = v->report;
   if (v->b_norm.norm == 0) return KCL_OK;
@@ -162,9 +187,10 @@ static int believe(const kcl_rhs *v) {
 static int certify_one(const kcl_solver *s, kcl_loop *l, int i) {
   const kcl_csr *A = s->system.A;
   const kcl_rhs *v = &l->rhs[i];
-  if (s->call.certify == KCL_CERTIFY_NOTHING) return believe(v);
+  if (s->call.certify == KCL_CERTIFY_NOTHING && !v->answered) return believe(v);
   const bool claimed = v->report->reason == KCL_CONVERGED;
-  int rc = certify_x(s, v);
+  int rc = kcl_loop_fetch(l, i);
+  if (!rc) rc = certify_x(s, v);
   if (rc || !claimed || !kcl_solve_failed(&s->system, v->report->reason)) return rc;
   if (v->answered && v->report->true_relative_residual <= 1) return rc;
   if (v->answered) {
@@ -181,9 +207,9 @@ static int certify_all(kcl_solver *s, kcl_loop *l) {
   bool all = true, any = false, failed = false;
   double seconds = 0;
   double start = kcl_now();
-  int rc = s->system.distribution || s->call.certify /* A is ours, or not of interest */
-               ? KCL_OK
-               : kcl_sums_check(s->system.ctx, s->system.A, &s->sums);
+  const bool check_A = !s->system.distribution && !s->system.shell &&
+                       s->call.certify == KCL_CERTIFY_FULL; /* A is the caller's and has entries */
+  int rc = check_A ? kcl_sums_check(s->system.ctx, s->system.A, &s->sums) : KCL_OK;
   for (int i = 0; i < l->nrhs && !rc; i++, start = kcl_now()) {
     const kcl_rhs *v = &l->rhs[i];
     if ((rc = certify_one(s, l, i))) return rc;
@@ -200,208 +226,39 @@ static int certify_all(kcl_solver *s, kcl_loop *l) {
   return rc;
 }
 
-/* As many right-hand sides as the engine takes at once, or fewer. */
-static int solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
+static int begin_all(const kcl_solver *s, kcl_loop *l, const kcl_rhs *list, bool *any) {
+  const iteration_bytes bytes = count_bytes(l);
+  int rc = KCL_OK;
+  *any = false;
+  for (int i = 0; i < l->nrhs && !rc; i++) {
+    l->rhs[i] = list[i];
+    rc = begin_rhs(s, l, i, bytes.matrix + bytes.vectors);
+    *any = *any || l->rhs[i].active;
+  }
+  return kcl_ranks_agree(kcl_system_ranks(&s->system), rc);
+}
+
+/* Those of l->rhs that begin_all did not reach have nothing that was fetched. */
+int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   const kcl_options *o = &s->system.options;
   int64_t limit = o->max_iter ? o->max_iter : default_limit(kcl_system_size(&s->system));
   kcl_loop l = {.system = &s->system,
                 .engine = s->selection.engine,
                 .nrhs = nrhs,
                 .snapshots = {.best = -1, .newest = -1},
+                .every = s->call.every,
                 .max_iter = limit < INT32_MAX ? limit : INT32_MAX - 1};
-  const iteration_bytes bytes = count_bytes(&l);
-  kcl_ranks *ranks = kcl_system_ranks(&s->system);
-  bool any = false;
-  int rc = KCL_OK;
+  bool any;
   s->direct = NULL, s->factored = false;
   for (int i = 0; i < KCL_MAX_NRHS; i++)
     l.control[i] = (kcl_control){.stop = 1, .limit = (int32_t)l.max_iter};
-  for (int i = 0; i < nrhs && !rc; i++) {
-    l.rhs[i] = list[i];
-    rc = begin_rhs(s, &l.rhs[i], bytes.matrix + bytes.vectors);
-    any = any || l.rhs[i].active;
-  }
-  if ((rc = kcl_ranks_agree(ranks, rc))) return rc;
-  if (any && (rc = kcl_ranks_agree(ranks, solve_nonzero(s, &l)))) return rc;
-  return certify_all(s, &l);
-}
-
-/* ---------------------------------------------------------------- all right-hand sides */
-
-static int check_finite(const kcl_system *s, int64_t k, const char *B, int64_t ld) {
-  const size_t size = kcl_type_size(s->A->type);
-  for (int64_t j = 0; j < k; j++) {
-    if (kcl_norm2(s->A->type, B + (size_t)(j * ld) * size, s->A->rows) < INFINITY) continue;
-    if (k == 1) return kcl_fail(s->ctx, KCL_INPUT, "the right-hand side is not finite");
-    return kcl_fail(s->ctx, KCL_INPUT, "column %lld of the right-hand side is not finite",
-                    (long long)j + 1);
-  }
-  return KCL_OK;
-}
-
-/* Columns that b and x could have in memory, and reports. */
-static int64_t most_columns(const kcl_solver *s) {
-  const int64_t n = s ? kcl_system_size(&s->system) : 1,
-                size = s ? (int64_t)kcl_type_size(s->system.A->type) : 1;
-  const int64_t bytes = n * size;
-  return PTRDIFF_MAX / (bytes > (int64_t)sizeof(kcl_report) ? bytes : (int64_t)sizeof(kcl_report));
-}
-
-static int check_solve_arguments(const kcl_solver *s, int64_t k, const void *B, const void *X) {
-  kcl *ctx = s->system.ctx;
-  kcl_distribution *d = s->system.distribution;
-  int rc = KCL_OK;
-  if (k < 1 || k > most_columns(s))
-    rc =
-        kcl_fail(ctx, KCL_USAGE,
-                 "%lld right-hand sides: at least 1, and as many as memory can hold", (long long)k);
-  if (!rc && !(d && d->without_vectors)) {
-    rc = kcl_need(ctx, "b", B);
-    if (!rc) rc = kcl_need(ctx, "x", X);
-    if (!rc && B == X) rc = kcl_fail(ctx, KCL_USAGE, "b and x are one array: x needs its own");
-  }
-  return d ? d->agree(d, rc, k) : rc;
-}
-
-static int new_histories(kcl_solver *s, int64_t count) {
-  kcl_histories_free(&s->history, s->histories);
-  s->histories = 0;
-  int rc = kcl_histories_create(s->system.ctx, count, &s->history);
-  if (!rc) s->histories = count;
-  return rc;
-}
-
-/* Columns [from, from + nrhs) of what the caller gave; on several ranks own parts. */
-static int take_columns(kcl_solver *s, int64_t from, int nrhs, const void *B, void *X,
-                        kcl_rhs *list) {
-  const kcl_csr *A = s->system.A;
-  kcl_distribution *d = s->system.distribution;
-  const size_t size = kcl_type_size(A->type);
-  if (d) return d->take(d, from, nrhs, B, X, list);
-  for (int i = 0; i < nrhs; i++) {
-    list[i].b = (const char *)B + (size_t)((from + i) * s->call.ldb) * size;
-    list[i].x = (char *)X + (size_t)((from + i) * s->call.ldx) * size;
-  }
-  return KCL_OK;
-}
-
-static int solve_all_columns(kcl_solver *s, int64_t k, const void *B, void *X,
-                             kcl_report *reports) {
-  const kcl_csr *A = s->system.A;
-  kcl_distribution *d = s->system.distribution;
-  int at_once = s->selection.engine->program->nrhs;
-  int rc = d ? KCL_OK : check_finite(&s->system, k, B, s->call.ldb);
-  if (!rc) rc = kcl_ranks_agree(kcl_system_ranks(&s->system), new_histories(s, k));
-  s->selection.changes[0] = 0, s->seconds_solve = 0;
-  for (int64_t j = 0; j < k && !rc; j += at_once) {
-    kcl_rhs list[KCL_MAX_NRHS] = {{0}};
-    kcl_report unasked[KCL_MAX_NRHS];
-    int nrhs = k - j < at_once ? (int)(k - j) : at_once;
-    rc = take_columns(s, j, nrhs, B, X, list);
-    for (int i = 0; i < nrhs; i++) {
-      list[i].report = reports ? &reports[j + i] : &unasked[i];
-      list[i].history = &s->history[j + i];
-      if (!rc && s->call.zero_guess) memset(list[i].x, 0, (size_t)A->cols * kcl_type_size(A->type));
-    }
-    if (!rc) rc = solve_some(s, nrhs, list);
-    if (!rc && d) rc = d->give_back(d, j, nrhs, list, X);
-  }
-  return rc;
-}
-
-static void zero_reports(int64_t k, kcl_report *reports) {
-  if (reports) memset(reports, 0, (size_t)k * sizeof *reports);
-}
-
-/* ---------------------------------------------------------------- settings of one call */
-
-/* The fields of *call that this library knows, *out; those of a newer one are to be 0. */
-static int read_call(kcl *ctx, const kcl_call *call, kcl_call *out) {
-  const char *bytes = (const char *)call;
-  *out = (kcl_call){.size = sizeof *out};
-  if (!call) return KCL_OK;
-  if (call->size < offsetof(kcl_call, ldb))
-    return kcl_fail(ctx, KCL_USAGE, "kcl_call.size is %zu: sizeof(kcl_call) is needed, %zu here",
-                    call->size, sizeof *out);
-  for (size_t i = sizeof *out; i < call->size; i++)
-    if (bytes[i])
-      return kcl_fail(ctx, KCL_USAGE, "kcl_call of a newer version: byte %zu is set", i);
-  memcpy(out, call, call->size < sizeof *out ? call->size : sizeof *out);
-  return KCL_OK;
-}
-
-static int check_leading(const kcl_solver *s, const char *name, int64_t *ld, int64_t least,
-                         int64_t k) {
-  kcl *ctx = s->system.ctx;
-  if (!*ld) *ld = least;
-  if (*ld == least) return KCL_OK;
-  if (s->system.distribution)
-    return kcl_fail(ctx, KCL_USAGE, "kcl_call.%s: not on several ranks", name);
-  if (*ld < least)
-    return kcl_fail(ctx, KCL_USAGE, "kcl_call.%s is %lld: at least %lld", name, (long long)*ld,
-                    (long long)least);
-  if (*ld > PTRDIFF_MAX / (int64_t)kcl_type_size(s->system.A->type) / k)
-    return kcl_fail(ctx, KCL_USAGE, "kcl_call.%s is %lld: more than memory can hold", name,
-                    (long long)*ld);
-  return KCL_OK;
-}
-
-static int check_call(const kcl_solver *s, const kcl_call *given, int64_t k, kcl_call *out) {
-  const kcl_csr *A = s->system.A;
-  kcl *ctx = s->system.ctx;
-  int rc = read_call(ctx, given, out);
-  if (!rc) rc = check_leading(s, "ldb", &out->ldb, A->rows, k);
-  if (!rc) rc = check_leading(s, "ldx", &out->ldx, A->cols, k);
-  if (rc) return rc;
-  if (!(out->tol >= 0) || !(out->atol >= 0) || out->max_iter < 0)
-    return kcl_fail(ctx, KCL_USAGE, "tol %g, atol %g and max_iter %lld of a call: 0 or more",
-                    out->tol, out->atol, (long long)out->max_iter);
-  if (out->certify < KCL_CERTIFY_FULL || out->certify > KCL_CERTIFY_NOTHING)
-    return kcl_fail(ctx, KCL_USAGE, "certify %d: no such certificate", (int)out->certify);
-  if (out->zero_guess != 0 && out->zero_guess != 1)
-    return kcl_fail(ctx, KCL_USAGE, "zero_guess %d: 0 or 1", (int)out->zero_guess);
-  return KCL_OK;
-}
-
-static void use_call(kcl_options *o, const kcl_call *c) {
-  if (c->tol > 0) o->tol = c->tol;
-  if (c->atol > 0) o->atol = c->atol;
-  if (c->max_iter) o->max_iter = c->max_iter;
-  if (c->progress) o->progress = c->progress, o->user = c->user;
-}
-
-/* Callbacks see the context as it is during a solve; a solver that one of them freed is freed at the end. */
-int kcl_solve_call(kcl_solver *s, const kcl_call *call, int64_t k, const void *B, void *X,
-                   kcl_report *reports) {
-  if (k > 0 && k <= most_columns(s)) zero_reports(k, reports);
-  if (!s) return KCL_USAGE;
-  kcl *ctx = s->system.ctx;
-  KCL_ENTER(ctx);
-  kcl_distribution *d = s->system.distribution;
-  int rc = check_solve_arguments(s, k, B, X);
-  if (rc) return rc;
-  rc = check_call(s, call, k, &s->call);
-  if ((rc = d ? d->agree(d, rc, k) : rc)) return rc;
-  const kcl_options given = s->system.options;
-  use_call(&s->system.options, &s->call);
-  ctx->stop = false;
-  s->running = ctx->solving = true;
-  rc = solve_all_columns(s, k, B, X, reports);
-  s->running = ctx->solving = false;
-  s->system.options = given;
-  if (rc) zero_reports(k, reports);
-  if (s->freed) kcl_solver_free(&s);
-  return rc;
-}
-
-int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
-  return kcl_solve_call(s, NULL, k, B, X, reports);
-}
-
-void kcl_solver_stop(kcl_solver *s) {
-  if (s) s->system.ctx->stop = true;
-}
-
-int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report) {
-  return kcl_solve_many(s, 1, b, x, report);
+  int rc = begin_all(s, &l, list, &any);
+  if (!rc && l.every)
+    rc = kcl_alloc(s->system.ctx, s->system.A->cols, kcl_type_size(s->system.A->type), "x to show",
+                   &l.observed);
+  if (!rc && any) rc = kcl_ranks_agree(kcl_system_ranks(&s->system), solve_nonzero(s, &l));
+  if (!rc) rc = certify_all(s, &l);
+  free(l.observed);
+  rc = kcl_loop_return(&l, rc);
+  return rc || !list->b_column.buffer ? rc : l.engine->executor.finish(&l.engine->executor);
 }

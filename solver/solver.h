@@ -1,33 +1,40 @@
 /* A solver: what kcl_setup makes and kcl_solve runs.
  *
  *   solver/setup.c    set-up, told on one page       solver/solve.c    right-hand sides in, answers out
+ *   solver/vectors.h  vectors of callers             solver/call.c     all of a call's right-hand sides
  *   solver/engine     what runs                      solver/loop       the correction loop around it
  *   solver/auto       the choice around both         solver/mixed      a second engine, in float
  */
 #ifndef KCL_SOLVER_H
 #define KCL_SOLVER_H
 
+#include "solver/calls.h"
 #include "solver/mixed/mixed.h"
 
 typedef struct kcl_sums { /* checksums of A's arrays */
   uint64_t row_ptr, col, val;
 } kcl_sums;
 
-/* The caller's structs may go once the set-up returns; their arrays stay. */
+/* The caller's structs may go once the set-up returns. */
 typedef struct kcl_given {
-  kcl_csr A;
-  kcl_dense near_null;
+  kcl_csr A; /* its arrays stay */
+  kcl_shell shell;
+  kcl_dense near_null; /* its numbers are a copy */
 } kcl_given;
 
 struct kcl_solver {
   kcl_given *given;        /* owned: what system.A and its options point to */
-  bool running, freed;     /* a solve is running; kcl_solver_free was called meanwhile */
+  kcl_csr *kept;           /* one of the owners of A's arrays; NULL: they are the caller's */
+  int running;             /* functions that a callback may interrupt are under way */
+  bool freed;              /* kcl_solver_free was called meanwhile */
   kcl_system system;       /* to solve, as given */
   kcl_sums sums;           /* of its A at set-up */
   kcl_selection selection; /* the method, and the engine in use */
   kcl_mixed *mixed;        /* NULL: not asked for */
   kcl_history *history;    /* [histories] of the last solve */
   int64_t histories;
+  kcl_report *report; /* [reports] of the last solve by kcl_solve */
+  int64_t reports;
   kcl_call call;        /* settings of the solve that runs; sizes and limits are set */
   double seconds_solve; /* iterations of the last solve */
   bool factored;        /* a direct solution was tried in the last solve */
@@ -35,11 +42,26 @@ struct kcl_solver {
   const char *direct;   /* what finished it, where no method did; NULL */
 };
 
-/* kcl_setup by a system of which A, options and perhaps statistics and matrices on the device are known; A has the sums.
- * before: a solver of other values in A's pattern, to go on with its choices and with what its preconditioners can keep; or
- * NULL. */
-int kcl_setup_system(const kcl_system *s, kcl_sums sums, const kcl_solver *before,
+/* kcl_setup by a system of which A, options and perhaps statistics, matrices on the device and a given preconditioner are known; A
+ * has the sums. before: a solver of other values in A's pattern, to go on with its choices and with what its preconditioners can
+ * keep, as far as `keep` says (KCL_KEEP_...); or NULL. */
+int kcl_setup_system(const kcl_system *s, kcl_sums sums, const kcl_solver *before, int keep,
                      kcl_solver **out);
+/* s becomes what *fresh is, which is freed. */
+void kcl_solver_replace(kcl_solver *s, kcl_solver **fresh);
+/* The same from scratch: A is checked. */
+int kcl_setup_values(kcl_system *s, kcl_solver **out);
+
+/* Solves for as many right-hand sides as the engine takes at once, or fewer (solver/solve.c). */
+int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list);
+/* A matrix without entries (solver/shell.c). kcl_setup for one: its struct may go, user stays the caller's. The method is
+ * chosen by its properties; options->precision is its type, NULL options have that. No preconditioner needs no entries but
+ * none; format is auto, mixed is refused, auto solves nothing directly. KCL_USAGE also: what kcl_shell_check refuses. */
+int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
+                    const kcl_options *options, kcl_solver **out); /* M: given, or NULL */
+/* The certificate of an answer by products in working precision. What needs the rows of A is -1; |A|_F is an
+ * estimate. */
+int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_certificate *out);
 
 /* Direct solutions of the right-hand sides that are not solved, where that is allowed, affordable, and predicted to take
  * about so many seconds at most (solver/rescue.c). owner: a kcl_solver. */
@@ -47,7 +69,7 @@ int kcl_rescue(void *owner, kcl_loop *l, double seconds);
 
 /* Checks of what was asked for, before anything is computed; and of A for this method (solver/input_check.c). */
 int kcl_check_options(kcl_system *s);
-int kcl_check_device(kcl *ctx,
+int kcl_check_device(kcl_context *ctx,
                      kcl_type type); /* selects one if none is; can it compute in this type? */
 /* KCL_INPUT: an entry of A is not finite. A's statistics are known. */
 int kcl_check_entries(const kcl_system *s);
@@ -71,17 +93,22 @@ double kcl_product_bound(const kcl_csr *A, kcl_type arithmetic, const double *x,
 
 /* KCL_USAGE: o->parameters has an unknown name or a value out of range. It becomes what kcl_options_set would write
  * (solver/options_text.c). */
-int kcl_check_parameters(kcl *ctx, kcl_options *o);
+int kcl_check_parameters(kcl_options *o);
 
 /* Steps of a set-up that distributed/ shares: names that were not given; symmetry by the rule of the options. */
 kcl_options kcl_options_of(const kcl_options *o); /* kcl_defaults where it is NULL or all zero */
 void kcl_read_options(kcl_system *s);
+int kcl_near_null_copy(kcl_options *o,
+                       kcl_dense *copy); /* o->near_null becomes copy, whose val is to be freed */
 void kcl_apply_symmetry(kcl_system *s);
 /* report.not_unique and least_norm, after the certificate. */
 void kcl_report_uniqueness(const kcl_system *s, const kcl_engine *e, const kcl_rhs *v);
 
 /* KCL_CHANGED: A is no longer what it was at set-up (solver/sums.c). */
 kcl_sums kcl_sums_of(const kcl_csr *A);
-int kcl_sums_check(kcl *ctx, const kcl_csr *A, const kcl_sums *then);
+int kcl_sums_check(kcl_context *ctx, const kcl_csr *A, const kcl_sums *then);
+/* KCL_USAGE: A does not have the pattern and the type of `then`, which has the sums. *now: those of A. */
+int kcl_check_pattern(kcl_context *ctx, const kcl_csr *then, const kcl_sums *sums, const kcl_csr *A,
+                      kcl_sums *now);
 
 #endif

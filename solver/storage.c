@@ -70,7 +70,7 @@ static int64_t mirror_of(const kcl_csr *A, int64_t i, int64_t k) {
 
 /* A's structure with the numbers of its entries as values. symmetric: two mirrored entries have the number of the later one,
  * for formats that store half of them. */
-static int number_entries(kcl *ctx, const kcl_csr *A, bool symmetric, kcl_csr **out) {
+static int number_entries(kcl_context *ctx, const kcl_csr *A, bool symmetric, kcl_csr **out) {
   int rc = kcl_csr_convert(ctx, A, kcl_wide_type(A->type), out);
   for (int64_t i = 0; !rc && i < A->rows; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
@@ -94,7 +94,7 @@ static int find_entries(const kcl_stored *m, const kcl_array *a, kcl_storage_arr
 }
 
 /* Finds the entries that elements of s hold. A format that refuses the numbers leaves `entry` NULL. */
-static int trace_entries(kcl *ctx, const kcl_csr *A, const char *format, kcl_storage *s) {
+static int trace_entries(kcl_context *ctx, const kcl_csr *A, const char *format, kcl_storage *s) {
   kcl_csr *numbered = NULL;
   kcl_stored *m = NULL;
   const kcl_format *f;
@@ -124,7 +124,8 @@ static int copy_storage(const kcl_stored *m, kcl_storage *s) {
 }
 
 /* Stores A, which has the type of f, and copies the arrays. */
-static int read_storage(kcl *ctx, const kcl_csr *A, const kcl_format *f, kcl_storage **out) {
+static int read_storage(kcl_context *ctx, const kcl_csr *A, const kcl_format *f,
+                        kcl_storage **out) {
   kcl_stored *m = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof **out, "arrays of a format", (void **)out));
@@ -138,7 +139,7 @@ done:
   return rc;
 }
 
-int kcl_storage_create(kcl *ctx, const kcl_csr *A, kcl_type type, const char *format,
+int kcl_storage_create(kcl_context *ctx, const kcl_csr *A, kcl_type type, const char *format,
                        kcl_storage **out) {
   kcl_csr *converted = NULL;
   kcl_stats stats;

@@ -11,7 +11,7 @@ kcl_sums kcl_sums_of(const kcl_csr *A) {
                     .val = kcl_sum64(A->val, nnz * kcl_type_size(A->type), 0)};
 }
 
-int kcl_sums_check(kcl *ctx, const kcl_csr *A, const kcl_sums *then) {
+int kcl_sums_check(kcl_context *ctx, const kcl_csr *A, const kcl_sums *then) {
   const kcl_sums now = kcl_sums_of(A);
   const char *changed = now.row_ptr != then->row_ptr ? "row pointers"
                         : now.col != then->col       ? "column indices"
@@ -22,6 +22,28 @@ int kcl_sums_check(kcl *ctx, const kcl_csr *A, const kcl_sums *then) {
                   "the %s of A are not those that were set up: the program wrote to them, or the "
                   "memory is faulty; no answer is certified",
                   changed);
+}
+
+/* The columns of A are not looked at one by one: those of the set-up were, and their sums are the same. */
+int kcl_check_pattern(kcl_context *ctx, const kcl_csr *then, const kcl_sums *sums, const kcl_csr *A,
+                      kcl_sums *now) {
+  int rc = kcl_csr_need(ctx, A);
+  if (rc) return rc;
+  if (A->rows != then->rows || A->cols != then->cols || A->nnz != then->nnz)
+    return kcl_fail(
+        ctx, KCL_USAGE,
+        "a refresh needs the pattern of the set-up: A is %lld x %lld with %lld entries, "
+        "and was %lld x %lld with %lld",
+        (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)then->rows,
+        (long long)then->cols, (long long)then->nnz);
+  if (A->type != then->type)
+    return kcl_fail(ctx, KCL_USAGE, "a refresh needs values of type %c, as at set-up, not %c",
+                    kcl_type_letter(then->type), kcl_type_letter(A->type));
+  *now = kcl_sums_of(A);
+  if (now->row_ptr != sums->row_ptr || now->col != sums->col)
+    return kcl_fail(ctx, KCL_USAGE, "a refresh needs the pattern of the set-up: the %s of A differ",
+                    now->row_ptr != sums->row_ptr ? "row pointers" : "column indices");
+  return KCL_OK;
 }
 
 uint64_t kcl_checksum(const void *data, size_t size) { return data ? kcl_sum64(data, size, 0) : 0; }

@@ -51,8 +51,8 @@ static void pattern_row(void *arg, kcl_row_list *r, int64_t i) {
   kcl_row_put_largest(r, f->most);
 }
 
-int kcl_sparse_pattern(kcl *ctx, const kcl_csr *A, bool lower, int power, double drop, int most,
-                       kcl_csr **out) {
+int kcl_sparse_pattern(kcl_context *ctx, const kcl_csr *A, bool lower, int power, double drop,
+                       int most, kcl_csr **out) {
   pattern_finding f = {.A = A, .drop = drop, .power = power, .most = most, .lower = lower};
   int rc;
   *out = NULL;
@@ -64,14 +64,14 @@ done:
   return rc;
 }
 
-int kcl_sparse_fsai(kcl *ctx, const kcl_csr *A, const kcl_csr *pattern, int64_t *refused,
+int kcl_sparse_fsai(kcl_context *ctx, const kcl_csr *A, const kcl_csr *pattern, int64_t *refused,
                     kcl_csr **out) {
   kcl_local f = {A, pattern};
   return kcl_row_list_make(ctx, A->rows, A->cols, A->type,
                            A->type == KCL_Z ? kcl_fsai_row_z : kcl_fsai_row_d, &f, refused, out);
 }
 
-int kcl_sparse_spai(kcl *ctx, const kcl_csr *A, const kcl_csr *pattern, kcl_csr **out) {
+int kcl_sparse_spai(kcl_context *ctx, const kcl_csr *A, const kcl_csr *pattern, kcl_csr **out) {
   kcl_local f = {A, pattern};
   return kcl_row_list_make(ctx, A->rows, A->cols, A->type,
                            A->type == KCL_Z ? kcl_spai_row_z : kcl_spai_row_d, &f, NULL, out);

@@ -172,8 +172,8 @@ static double run_lanczos(host_lanczos *l, int64_t n) {
   return largest;
 }
 
-int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const kcl_others *others,
-                              double *out) {
+int kcl_sparse_largest_of_all(kcl_context *ctx, const kcl_csr *A, const double *d,
+                              const kcl_others *others, double *out) {
   const int64_t n = A->rows;
   const int vectors = others ? 3 : 2;
   _Atomic int64_t radius = 0;
@@ -192,6 +192,6 @@ done:
   return rc;
 }
 
-int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out) {
+int kcl_sparse_largest(kcl_context *ctx, const kcl_csr *A, const double *d, double *out) {
   return kcl_sparse_largest_of_all(ctx, A, d, NULL, out);
 }

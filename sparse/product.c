@@ -56,7 +56,7 @@ static void product_row(void *arg, kcl_row_list *r, int64_t i) {
   kcl_row_put(r);
 }
 
-int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out) {
+int kcl_sparse_product(kcl_context *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out) {
   return kcl_row_list_make(ctx, A->rows, B->cols, KCL_D, product_row, &(sparse_product){A, B}, NULL,
                            out);
 }
@@ -77,7 +77,7 @@ static void galerkin_row(void *arg, kcl_row_list *r, int64_t i) {
   kcl_row_put(r);
 }
 
-static int like(kcl *ctx, const kcl_csr *pattern, kcl_csr **out) {
+static int like(kcl_context *ctx, const kcl_csr *pattern, kcl_csr **out) {
   int rc = kcl_csr_create(ctx, pattern->rows, pattern->cols, 0, KCL_D, out);
   for (int64_t i = 0; !rc && i < pattern->rows; i++)
     (*out)->row_ptr[i + 1] = pattern->row_ptr[i + 1] - pattern->row_ptr[i];
@@ -118,7 +118,7 @@ static void refill_rows(void *arg, kcl_accumulator *s, int64_t from, int64_t to)
 }
 
 /* R A P in a given pattern; *out stays NULL where that does not have all entries. */
-static int refill(kcl *ctx, triple *t, const kcl_csr *pattern, kcl_csr **out) {
+static int refill(kcl_context *ctx, triple *t, const kcl_csr *pattern, kcl_csr **out) {
   const int64_t cols[2] = {pattern->cols, t->A->cols};
   int rc;
   KCL_TRY(like(ctx, pattern, &t->C));
@@ -131,7 +131,7 @@ done:
   return rc;
 }
 
-int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
+int kcl_sparse_galerkin(kcl_context *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
                         const kcl_csr *pattern, kcl_csr **out) {
   triple t = {.R = R, .A = A, .P = P};
   int rc = KCL_OK;
@@ -189,7 +189,7 @@ static void add_up_counts(const transposing *t) {
   }
 }
 
-static int count_columns(kcl *ctx, const kcl_csr *A, transposing *t) {
+static int count_columns(kcl_context *ctx, const kcl_csr *A, transposing *t) {
   *t = (transposing){.A = A};
   t->blocks = kcl_sparse_blocks();
   int rc = kcl_alloc(ctx, t->blocks * A->cols, sizeof *t->next, "columns", (void **)&t->next);
@@ -197,7 +197,7 @@ static int count_columns(kcl *ctx, const kcl_csr *A, transposing *t) {
   return rc;
 }
 
-int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out) {
+int kcl_sparse_column_counts(kcl_context *ctx, const kcl_csr *A, int64_t **out) {
   transposing t;
   int rc = count_columns(ctx, A, &t);
   for (int64_t j = 0; !rc && j < A->cols; j++)
@@ -206,7 +206,7 @@ int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out) {
   return rc;
 }
 
-int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
+int kcl_sparse_transpose(kcl_context *ctx, const kcl_csr *A, kcl_csr **out) {
   transposing t;
   int rc;
   *out = NULL;

@@ -208,7 +208,7 @@ static int shift_for(int64_t rows) {
 
 int64_t kcl_row_list_grain(int64_t rows) { return (int64_t)1 << shift_for(rows); }
 
-static int begin_parts(kcl *ctx, row_parts *P) {
+static int begin_parts(kcl_context *ctx, row_parts *P) {
   const char *what = "the parts of a matrix";
   const int64_t grain = kcl_row_list_grain(P->rows), spares = 2 * kcl_threads();
   int rc;
@@ -238,12 +238,12 @@ static void free_row_parts(row_parts *P) {
 
 /* ---------------------------------------------------------------- joined */
 
-int kcl_sparse_room(kcl *ctx, kcl_csr *C) {
+int kcl_sparse_room(kcl_context *ctx, kcl_csr *C) {
   for (int64_t i = 0; i < C->rows; i++) C->row_ptr[i + 1] += C->row_ptr[i];
   return kcl_sparse_entries(ctx, C, C->row_ptr[C->rows]);
 }
 
-int kcl_sparse_entries(kcl *ctx, kcl_csr *C, int64_t count) {
+int kcl_sparse_entries(kcl_context *ctx, kcl_csr *C, int64_t count) {
   C->nnz = C->stored = count;
   free(C->col);
   free(C->val);
@@ -270,7 +270,7 @@ int kcl_sparse_blocks(void) {
 }
 
 /* Room for exactly as many entries as there are, of which the first have been stored. */
-static int fit_entries(kcl *ctx, row_parts *P) {
+static int fit_entries(kcl_context *ctx, row_parts *P) {
   kcl_csr *C = P->C;
   int64_t count = P->count;
   for (int64_t p = P->placed; p < P->parts; p++) count += P->part[p].count;
@@ -293,14 +293,14 @@ static void move_parts(void *arg, int64_t from, int64_t to) {
 }
 
 /* Joins all parts to the matrix, also the ones that found no room before. */
-static int join_parts(kcl *ctx, row_parts *P) {
+static int join_parts(kcl_context *ctx, row_parts *P) {
   int rc = fit_entries(ctx, P);
   if (!rc) kcl_for_each(P->parts - P->placed, 1, move_parts, P);
   return rc;
 }
 
 /* Makes all rows in parallel: the common part of kcl_row_list_make and kcl_row_list_make_through. */
-static int make_all_rows(kcl *ctx, int64_t rows, const int64_t cols[2], kcl_type type,
+static int make_all_rows(kcl_context *ctx, int64_t rows, const int64_t cols[2], kcl_type type,
                          kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out) {
   row_parts P = {.make = make,
                  .arg = arg,
@@ -323,17 +323,17 @@ done:
   return rc;
 }
 
-int kcl_row_list_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
-                      void *arg, int64_t *refused, kcl_csr **out) {
+int kcl_row_list_make(kcl_context *ctx, int64_t rows, int64_t cols, kcl_type type,
+                      kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out) {
   return make_all_rows(ctx, rows, (const int64_t[]){cols, 0}, type, make, arg, refused, out);
 }
 
-int kcl_row_list_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols,
+int kcl_row_list_make_through(kcl_context *ctx, int64_t rows, int64_t inner, int64_t cols,
                               kcl_row_maker *make, void *arg, kcl_csr **out) {
   return make_all_rows(ctx, rows, (const int64_t[]){cols, inner}, KCL_D, make, arg, NULL, out);
 }
 
-int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out) {
+int kcl_sparse_wide(kcl_context *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out) {
   const kcl_type type = kcl_wide_type(A->type);
   *owned = NULL, *out = A;
   if (A->type == type) return KCL_OK;

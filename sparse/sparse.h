@@ -103,17 +103,17 @@ bool kcl_row_list_reserve(kcl_row_list *r, int64_t count); /* room for so many m
 /* Appends row i. */
 typedef void kcl_row_maker(void *arg, kcl_row_list *r, int64_t i);
 /* *refused: the least row that the maker refused, -1: none; NULL: it refuses none. */
-int kcl_row_list_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
-                      void *arg, int64_t *refused, kcl_csr **out);
+int kcl_row_list_make(kcl_context *ctx, int64_t rows, int64_t cols, kcl_type type,
+                      kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out);
 
 /* kcl_row_list_make for real rows that are made through others, of `inner` columns. */
-int kcl_row_list_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols,
+int kcl_row_list_make_through(kcl_context *ctx, int64_t rows, int64_t inner, int64_t cols,
                               kcl_row_maker *make, void *arg, kcl_csr **out);
 int64_t kcl_row_list_grain(
     int64_t rows); /* rows per part, for kcl_for_each with sums of their own */
 /* C's entries per row, in row_ptr[1] on, become its row pointers; then there is room for its entries, not zeroed. */
-int kcl_sparse_room(kcl *ctx, kcl_csr *C);
-int kcl_sparse_entries(kcl *ctx, kcl_csr *C, int64_t count); /* the room alone */
+int kcl_sparse_room(kcl_context *ctx, kcl_csr *C);
+int kcl_sparse_entries(kcl_context *ctx, kcl_csr *C, int64_t count); /* the room alone */
 
 /* The members of each group, ascending: group g has member[start[g]] up to member[start[g + 1]]. group: [n], negative: in none;
  * start: [groups + 1], zero before. */
@@ -124,7 +124,7 @@ int kcl_sparse_blocks(void);
 static inline int64_t kcl_sparse_block(int64_t n, int blocks, int64_t b) { return n * b / blocks; }
 
 /* A in double or in pairs of doubles: itself, or a copy, *owned. */
-int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out);
+int kcl_sparse_wide(kcl_context *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out);
 
 /* A row as sums by column, real: what is added; then the row is put, by ascending column. With `most`, only its so many
  * largest moduli, the first columns among equals, scaled so that the sum of the row is kept. */
@@ -137,15 +137,17 @@ void kcl_row_put_largest(kcl_row_list *r, int most); /* KCL_MOST_KEPT or fewer *
 
 /* ---------------------------------------------------------------- products, transposes, eigenvalues */
 
-int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out); /* A B */
+int kcl_sparse_product(kcl_context *ctx, const kcl_csr *A, const kcl_csr *B,
+                       kcl_csr **out); /* A B */
 /* (R A) P. pattern: a matrix that has its pattern, as far as is known; or NULL. */
-int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
+int kcl_sparse_galerkin(kcl_context *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
                         const kcl_csr *pattern, kcl_csr **out);
-int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out);
-int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out); /* [cols], to free() */
+int kcl_sparse_transpose(kcl_context *ctx, const kcl_csr *A, kcl_csr **out);
+int kcl_sparse_column_counts(kcl_context *ctx, const kcl_csr *A,
+                             int64_t **out); /* [cols], to free() */
 /* As large as the largest eigenvalue of D^-1 A, A Hermitian, up to a few percent: Lanczos steps from a fixed vector (Lanczos
  * 1950), bounded by Gershgorin's circles. d: 1 / a_ii, real. Also for complex A. */
-int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out);
+int kcl_sparse_largest(kcl_context *ctx, const kcl_csr *A, const double *d, double *out);
 /* kcl_sparse_largest for a matrix on several processes, of which A has own rows and columns. */
 typedef struct kcl_others {
   int64_t first_row;  /* number of A's first row in the whole matrix */
@@ -155,8 +157,8 @@ typedef struct kcl_others {
   double (*sum)(const struct kcl_others *, double), (*largest)(const struct kcl_others *, double);
   int (*agree)(const struct kcl_others *, int status); /* the first that is not KCL_OK, of all */
 } kcl_others;
-int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const kcl_others *others,
-                              double *out);
+int kcl_sparse_largest_of_all(kcl_context *ctx, const kcl_csr *A, const double *d,
+                              const kcl_others *others, double *out);
 /* The estimate from the coefficients of Lanczos, [KCL_LANCZOS_STEPS]; beta[0]: the norm of the first vector. */
 enum { KCL_LANCZOS_STEPS = 5 };
 double kcl_largest_ritz(const double *alpha, const double *beta, double bound);
@@ -165,13 +167,13 @@ double kcl_largest_ritz(const double *alpha, const double *beta, double bound);
 
 /* The pattern of F^power with the diagonal, F the entries with |a_ij|^2 > drop^2 |a_ii a_jj|; lower: of its lower triangle. At
  * most `most` entries per row: the largest by products of |a_ij| / sqrt |a_ii a_jj|. Values mean nothing. */
-int kcl_sparse_pattern(kcl *ctx, const kcl_csr *A, bool lower, int power, double drop, int most,
-                       kcl_csr **out);
+int kcl_sparse_pattern(kcl_context *ctx, const kcl_csr *A, bool lower, int power, double drop,
+                       int most, kcl_csr **out);
 /* G of this lower pattern with G^H G near A^-1 and diag(G A G^H) = 1 (FSAI: Kolotilina & Yeremin 1993), A Hermitian. *refused:
  * a row whose part of A is not positive definite, or -1. */
-int kcl_sparse_fsai(kcl *ctx, const kcl_csr *A, const kcl_csr *pattern, int64_t *refused,
+int kcl_sparse_fsai(kcl_context *ctx, const kcl_csr *A, const kcl_csr *pattern, int64_t *refused,
                     kcl_csr **out);
 /* M of this pattern that minimises |I - M A|_F (SPAI: Grote & Huckle 1997). */
-int kcl_sparse_spai(kcl *ctx, const kcl_csr *A, const kcl_csr *pattern, kcl_csr **out);
+int kcl_sparse_spai(kcl_context *ctx, const kcl_csr *A, const kcl_csr *pattern, kcl_csr **out);
 
 #endif

@@ -18,7 +18,8 @@ static kcl_size csr(const kcl_stats *s, kcl_type type) {
 
 /* A refusal beyond the device's memory, or, unless that is allowed, beyond 1 MB and ten times the bytes of CSR; else
  * NULL. */
-static const char *too_large(const kcl *ctx, const kcl_stats *s, kcl_type type, kcl_size size) {
+static const char *too_large(const kcl_context *ctx, const kcl_stats *s, kcl_type type,
+                             kcl_size size) {
   static const double always_allowed = 1e6;
   double usual = csr(s, type).total;
   double vectors = 8.0 * (double)s->rows * (double)kcl_type_size(type);
@@ -36,7 +37,7 @@ static const char *too_large(const kcl *ctx, const kcl_stats *s, kcl_type type, 
 }
 
 /* NULL, or why x cannot be read through an image. */
-static const char *no_image(const kcl *ctx, int64_t n, kcl_type type) {
+static const char *no_image(const kcl_context *ctx, int64_t n, kcl_type type) {
   const kcl_images *i = &ctx->images;
   double most = (double)i->texel[type] * (double)i->height * (1 << KCL_IMAGE_BITS);
   if (ctx->layout == KCL_LAYOUT_NATIVE)
@@ -50,13 +51,14 @@ static const char *no_image(const kcl *ctx, int64_t n, kcl_type type) {
   return NULL;
 }
 
-static const char *refusal(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
+static const char *refusal(const kcl_context *ctx, const kcl_format *f, const kcl_stats *s,
+                           kcl_type type) {
   const char *why = f->image ? no_image(ctx, s->cols, type) : NULL;
   if (!why && f->refuses) why = f->refuses(s, type);
   return why ? why : too_large(ctx, s, type, stored(f, s, type));
 }
 
-void kcl_allow_padding(kcl *ctx, bool allowed) {
+void kcl_allow_padding(kcl_context *ctx, bool allowed) {
   if (ctx) ctx->padding_allowed = allowed;
 }
 
@@ -64,8 +66,8 @@ static const char *cpu_kernel(const kcl_format *f) {
   return f->cpu_kernel ? f->cpu_kernel : f->kernel;
 }
 
-bool kcl_format_alike(const kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format *a,
-                      const kcl_format *b) {
+bool kcl_format_alike(const kcl_context *ctx, const kcl_stats *s, kcl_type type,
+                      const kcl_format *a, const kcl_format *b) {
   bool same = ctx->layout == KCL_LAYOUT_NATIVE
                   ? a->rows == b->rows
                   : ctx->layout == KCL_LAYOUT_CPU && !strcmp(cpu_kernel(a), cpu_kernel(b));
@@ -73,7 +75,7 @@ bool kcl_format_alike(const kcl *ctx, const kcl_stats *s, kcl_type type, const k
 }
 
 /* The first format of the list that is the same as f here, or NULL. */
-static const char *rank_same_as(const kcl *ctx, const kcl_format *f, const kcl_stats *s,
+static const char *rank_same_as(const kcl_context *ctx, const kcl_format *f, const kcl_stats *s,
                                 kcl_type type) {
   for (int i = 0; i < kcl_format_count && kcl_format_at(i, type) != f; i++)
     if (kcl_format_alike(ctx, s, type, kcl_format_at(i, type), f))
@@ -87,12 +89,13 @@ static double vectors(const kcl_stats *s, kcl_type type) {
 }
 
 /* Bytes that take as long to stream as the product takes. */
-static double moved(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
+static double moved(const kcl_context *ctx, const kcl_format *f, const kcl_stats *s,
+                    kcl_type type) {
   double slow = f->slowdown ? f->slowdown(s, &ctx->device) : 1;
   return stored(f, s, type).total * slow + vectors(s, type);
 }
 
-int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *format,
+int kcl_format_cost(kcl_context *ctx, const kcl_stats *s, kcl_type type, const char *format,
                     kcl_cost *out) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
@@ -109,8 +112,8 @@ int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *for
   return KCL_OK;
 }
 
-int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
-                    int *count) {
+int kcl_format_rank(kcl_context *ctx, const kcl_stats *s, kcl_type type,
+                    kcl_rank list[KCL_MOST_FORMATS], int *count) {
   int n = 0;
   for (int i = 0; i < kcl_format_auto_count && n < KCL_MOST_FORMATS; i++) {
     kcl_rank r = {.format = kcl_format_at(i, type)};
@@ -126,7 +129,7 @@ int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[K
                       too_large(ctx, s, type, csr(s, type)));
 }
 
-int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *name,
+int kcl_format_named(kcl_context *ctx, const kcl_stats *s, kcl_type type, const char *name,
                      const kcl_format **out) {
   kcl_cost cost;
   int rc = kcl_format_find(ctx, name, type, out);

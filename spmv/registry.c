@@ -36,7 +36,7 @@ const kcl_format *kcl_format_triangular(kcl_type type) {
 
 static const char *registry_name_of(int i) { return formats[i][KCL_S]->name; }
 
-int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out) {
+int kcl_format_find(kcl_context *ctx, const char *name, kcl_type type, const kcl_format **out) {
   int i, rc = kcl_find_name(ctx, "format", name, kcl_format_count, registry_name_of, &i);
   if (!rc) *out = formats[i][type];
   return rc;

@@ -6,6 +6,10 @@
 #include "core/base/context.h"
 #include "core/device/device.h"
 #include "core/matrix/stored.h"
+#include "solver/calls.h"
+#ifndef KCL_NO_OPENCL
+#include "core/opencl/device/cl.h"
+#endif
 #include "tests/check.h"
 #include "tests/filter.h"
 #include "tests/tol.h"
@@ -20,7 +24,7 @@ typedef double complex number;     /* in and out: pairs, as of type KCL_Z */
 typedef long double complex exact; /* the reference */
 typedef struct place {
   const char *name;
-  kcl *ctx;
+  kcl_context *ctx;
 } place;
 static place places[2];
 static int place_count;
@@ -41,24 +45,81 @@ static inline long double modulus(exact z) {
   return sqrtl(creall(z) * creall(z) + cimagl(z) * cimagl(z));
 }
 
+/* ---------------------------------------------------------------- for Oclgrind
+ * Oclgrind 21.10 takes a buffer for uninitialised that was filled, and all of one that was written in part.
+ * So when small sizes are asked for, fills and writes to buffers filled before become writes of the whole
+ * buffer here, in front of the driver's functions. What a buffer holds is the same. */
+#ifndef KCL_NO_OPENCL
+static __typeof__(clEnqueueWriteBuffer) driver_write;
+enum { MOST_FILLED = 65536 };
+static cl_mem filled_buffer[MOST_FILLED];
+
+/* Where a buffer stands in the table of filled ones, or would. Released ones stay: their numbers come again. */
+static inline cl_mem *filled_at(cl_mem buffer) {
+  size_t i = ((uintptr_t)buffer >> 4) % MOST_FILLED;
+  for (int n = 0; n < MOST_FILLED && filled_buffer[i] && filled_buffer[i] != buffer; n++)
+    i = (i + 1) % MOST_FILLED;
+  return &filled_buffer[i];
+}
+
+static inline cl_int write_whole(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes,
+                                 const void *part, size_t period) {
+  size_t size = 0;
+  clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
+  char *all = malloc(size + 1);
+  cl_int code = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, size, all, 0, NULL, NULL);
+  for (size_t i = 0; i < bytes; i++) all[offset + i] = ((const char *)part)[i % period];
+  code |= driver_write(queue, buffer, CL_TRUE, 0, size, all, 0, NULL, NULL);
+  free(all);
+  return code;
+}
+
+static inline cl_int fill_by_write(cl_command_queue queue, cl_mem buffer, const void *pattern,
+                                   size_t size, size_t offset, size_t bytes, cl_uint waits,
+                                   const cl_event *list, cl_event *event) {
+  (void)waits, (void)list, (void)event;
+  *filled_at(buffer) = buffer;
+  return write_whole(queue, buffer, offset, bytes, pattern, size);
+}
+
+static inline cl_int write_filled(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                  size_t offset, size_t bytes, const void *data, cl_uint waits,
+                                  const cl_event *list, cl_event *event) {
+  if (*filled_at(buffer) != buffer)
+    return driver_write(queue, buffer, blocking, offset, bytes, data, waits, list, event);
+  return write_whole(queue, buffer, offset, bytes, data, bytes ? bytes : 1);
+}
+
+static inline void replace_writes(void) {
+  kcl_cl_load(), driver_write = clEnqueueWriteBuffer;
+  clEnqueueFillBuffer = fill_by_write, clEnqueueWriteBuffer = write_filled;
+}
+#else
+static inline void replace_writes(void) {}
+#endif
+
+/* ---------------------------------------------------------------- executors */
+
 /* The native executor and, where there is one, the first OpenCL device. Only that one when small. */
 static inline void open_places(void) {
   static const char *const name[] = {"cpu", "opencl"};
   check_filters();
+  if (small()) replace_writes();
   for (int i = small(); i < 2; i++) {
     place *p = &places[place_count];
     p->name = name[i];
-    if (kcl_create(&p->ctx) == KCL_OK && kcl_select(p->ctx, name[i], 0) == KCL_OK) {
+    if (kcl_context_create(NULL, 0, &p->ctx) == KCL_OK &&
+        kcl_select(p->ctx, name[i], 0) == KCL_OK) {
       place_count++;
       continue;
     }
-    skip("everything on %s: %s", name[i], kcl_error(p->ctx));
-    kcl_destroy(&p->ctx);
+    skip("everything on %s: %s", name[i], kcl_error());
+    kcl_context_free(&p->ctx);
   }
 }
 
 static inline void close_places(void) {
-  for (int i = 0; i < place_count; i++) kcl_destroy(&places[i].ctx);
+  for (int i = 0; i < place_count; i++) kcl_context_free(&places[i].ctx);
 }
 
 static inline bool can(const place *p, kcl_type t) {
@@ -69,7 +130,7 @@ static inline bool can(const place *p, kcl_type t) {
 }
 
 /* Does the format add atomically, in no fixed order, and not finish rows? */
-static inline bool scatters(kcl *ctx, const char *format) {
+static inline bool scatters(kcl_context *ctx, const char *format) {
   const kcl_format *f;
   return kcl_format_find(ctx, format, KCL_D, &f) == KCL_OK && f->scatter;
 }
@@ -82,13 +143,13 @@ static inline number random_of(kcl_type t) {
 /* A GPU as it is; on other devices its layout, from here on. */
 static inline void as_gpu(void (*test)(const place *p)) {
   place p = {.name = "gpu"};
-  if (kcl_create(&p.ctx)) exit(1);
+  if (kcl_context_create(NULL, 0, &p.ctx)) exit(1);
   if (kcl_select(p.ctx, p.name, 0)) p.name = "opencl", setenv("KRYLOCL_LAYOUT", "gpu", 1);
   if (kcl_select(p.ctx, p.name, 0))
-    skip("the layout of GPUs: %s", kcl_error(p.ctx));
+    skip("the layout of GPUs: %s", kcl_error());
   else if (can(&p, KCL_D))
     test(&p);
-  kcl_destroy(&p.ctx);
+  kcl_context_free(&p.ctx);
 }
 
 static inline number *random_vector(kcl_type t, int64_t n) {
@@ -206,7 +267,7 @@ static inline bool box_ready(box *b) {
   if (!rc) rc = kcl_executor_open(b->k, &b->ex);
   for (int i = 0; i < b->givens && !rc; i++)
     rc = b->ex.put(&b->ex, b->given[i].v, 0, KCL_Z, &b->given[i].value, 1.0);
-  return CHECKF(!rc, "the program opens: %.600s", kcl_error(b->k->ctx));
+  return CHECKF(!rc, "the program opens: %.600s", kcl_error());
 }
 
 static inline void give(box *b, kcl_vec v, const number *values) {
@@ -245,61 +306,4 @@ static inline void box_free(box *b) {
   kcl_program_free(&b->k);
   free(b);
 }
-
-/* ---------------------------------------------------------------- for Oclgrind
- * Oclgrind 21.10 takes a buffer for uninitialised that was filled, and all of one that was written in part.
- * So when small sizes are asked for, fills and writes to buffers filled before become writes of the whole
- * buffer here, in front of the driver's functions. What a buffer holds is the same. */
-#ifndef KCL_NO_OPENCL
-#include "core/opencl/device/cl.h"
-#include <dlfcn.h>
-typedef cl_int write_function(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *,
-                              cl_uint, const cl_event *, cl_event *);
-typedef cl_int fill_function(cl_command_queue, cl_mem, const void *, size_t, size_t, size_t,
-                             cl_uint, const cl_event *, cl_event *);
-enum { MOST_FILLED = 65536 };
-static cl_mem filled_buffer[MOST_FILLED];
-
-/* Where a buffer stands in the table of filled ones, or would. Released ones stay: their numbers come again. */
-static inline cl_mem *filled_at(cl_mem buffer) {
-  size_t i = ((uintptr_t)buffer >> 4) % MOST_FILLED;
-  for (int n = 0; n < MOST_FILLED && filled_buffer[i] && filled_buffer[i] != buffer; n++)
-    i = (i + 1) % MOST_FILLED;
-  return &filled_buffer[i];
-}
-
-static inline cl_int write_whole(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes,
-                                 const void *part, size_t period) {
-  write_function *put;
-  size_t size = 0;
-  *(void **)&put = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
-  clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
-  char *all = malloc(size + 1);
-  cl_int code = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, size, all, 0, NULL, NULL);
-  for (size_t i = 0; i < bytes; i++) all[offset + i] = ((const char *)part)[i % period];
-  code |= put(queue, buffer, CL_TRUE, 0, size, all, 0, NULL, NULL);
-  free(all);
-  return code;
-}
-
-cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t size,
-                           size_t offset, size_t bytes, cl_uint waits, const cl_event *list,
-                           cl_event *event) {
-  fill_function *fill;
-  *(void **)&fill = dlsym(RTLD_NEXT, "clEnqueueFillBuffer");
-  if (!small()) return fill(queue, buffer, pattern, size, offset, bytes, waits, list, event);
-  *filled_at(buffer) = buffer;
-  return write_whole(queue, buffer, offset, bytes, pattern, size);
-}
-
-cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
-                            size_t bytes, const void *data, cl_uint waits, const cl_event *list,
-                            cl_event *event) {
-  write_function *put;
-  *(void **)&put = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
-  if (!small() || *filled_at(buffer) != buffer)
-    return put(queue, buffer, blocking, offset, bytes, data, waits, list, event);
-  return write_whole(queue, buffer, offset, bytes, data, bytes ? bytes : 1);
-}
-#endif
 #endif

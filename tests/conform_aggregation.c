@@ -143,7 +143,7 @@ done:
 /* ---------------------------------------------------------------- elasticity */
 
 /* Six rigid body modes on nodes of three rows, and as rows that are nodes. */
-static void test_elasticity(kcl *ctx, int n) {
+static void test_elasticity(kcl_context *ctx, int n) {
   pair p = {.ctx = ctx, .name = "elasticity"};
   near_null v = {.rule = {.vectors = 6}};
   kcl_dense *X = coordinates(ctx, n), *modes = NULL;
@@ -162,7 +162,7 @@ static void test_elasticity(kcl *ctx, int n) {
   v.rule.block = 1, v.rule.least = 7;
   KCL_TRY(test_aggregation(&p, A, &v));
 done:
-  CHECKF(!rc, "%s", rc == KCL_UNSUITED ? "does not suit the device" : kcl_error(ctx));
+  CHECKF(!rc, "%s", rc == KCL_UNSUITED ? "does not suit the device" : kcl_error());
   free(v.B), kcl_amg_device_close(&p.s), kcl_csr_free(&A), kcl_dense_free(&X),
       kcl_dense_free(&modes);
 }
@@ -173,7 +173,7 @@ int main(void) {
   setenv("KRYLOCL_LAYOUT", "gpu", 1);
   open_places();
   for (int i = 0; i < place_count; i++) {
-    kcl *ctx = places[i].ctx;
+    kcl_context *ctx = places[i].ctx;
     if (!ctx->opencl || !can(&places[i], KCL_D)) continue;
     for (size_t s = 0; s < sizeof systems / sizeof *systems && !small(); s += quick(&places[i]) + 1)
       with_setup(ctx, systems[s], true, test_scalar_aggregation);

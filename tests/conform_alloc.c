@@ -5,7 +5,7 @@
  * sanitizer), and fail only for callers in this executable: drivers get what they ask for.
  */
 #include "tests/check.h"
-#include "krylocl.h"
+#include "solver/solver.h"
 #include "tests/options.h"
 #include <stdatomic.h>
 #include <string.h>
@@ -169,7 +169,14 @@ static void check_reports(const job *j, const kcl_report *r, int k) {
          r[0].changes);
 }
 
-static int solve(kcl *ctx, const job *j) {
+/* X is row-major: columns of it are copied. */
+static int solve_by_rows(kcl_solver *s, int k, double *B, double *x, kcl_report *r) {
+  const kcl_vectors b = {.size = sizeof b, .data = B, .cols = k};
+  kcl_vectors X = {.size = sizeof X, .data = x, .cols = k, .ld = 1, .inc = k};
+  return kcl_solve_vectors(s, NULL, &b, &X, r);
+}
+
+static int solve(kcl_context *ctx, const job *j) {
   enum { MOST = 4, ROOM = 2 * 256 }; /* right-hand sides, numbers each */
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
@@ -189,13 +196,13 @@ static int solve(kcl *ctx, const job *j) {
     size_t n = (size_t)A->rows * (kcl_type_complex(A->type) ? 2 : 1);
     memcpy(B + n * (size_t)c, b->val, n * sizeof *B);
   }
-  if (!rc) rc = kcl_solve_many(s, k, B, x, r);
+  if (!rc) rc = k > 1 ? solve_by_rows(s, k, B, x, r) : kcl_solve_one(s, B, x, r);
   if (!rc) check_reports(j, r, k), check_info(j, s);
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
   return rc;
 }
 
-static int time_it(kcl *ctx, const job *j) {
+static int time_it(kcl_context *ctx, const job *j) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   const kcl_bench_plan plan = {.iterations = 3, .samples = 2};
@@ -208,8 +215,8 @@ static int time_it(kcl *ctx, const job *j) {
   return rc;
 }
 
-/* Products allocate nothing, and a solver shares the matrix. */
-static int multiply(kcl *ctx, const job *j) {
+/* Products of columns without gaps allocate nothing, and a solver shares the matrix. */
+static int multiply(kcl_context *ctx, const job *j) {
   enum { ROOM = 3 * 64 };
   const kcl_operator_options o = {.format = j->format,
                                   .precision = j->precision,
@@ -232,13 +239,41 @@ static int multiply(kcl *ctx, const job *j) {
         &(kcl_product){
             .x = x, .y = y, .cols = i % 2 ? 3 : 1, .adjoint = i & 2, .beta = i & 4 ? &beta : NULL});
   CHECKF(rc || calls == before, "products allocated %d times", calls - before);
+  const kcl_vectors of_x = {.size = sizeof of_x, .data = x, .inc = 2};
+  kcl_vectors of_y = {.size = sizeof of_y, .data = y, .inc = 2};
+  if (!rc) rc = kcl_operator_multiply(op, 0, NULL, &of_x, NULL, &of_y);
   if (!rc) rc = kcl_operator_time(op, false, 1, 1, 1, &seconds);
   if (!rc) rc = kcl_operator_setup(op, &so, &s);
   kcl_operator_free(&op), kcl_solver_free(&s), kcl_csr_free(&A);
   return rc;
 }
 
-static int bench_rows(kcl *ctx, const job *j) {
+static int apply_diagonal(void *user, int adjoint, const kcl_vectors *x, kcl_vectors *y,
+                          void *queue) {
+  (void)user, (void)adjoint, (void)queue;
+  for (int64_t i = 0; i < y->rows; i++)
+    ((double *)y->data)[i] = (double)(i % 7 + 1) * ((const double *)x->data)[i];
+  return KCL_OK;
+}
+
+static int by_function(kcl_context *ctx, const job *j) {
+  enum { N = 36 };
+  const kcl_shell A = {N,    N,        j->precision,      apply_diagonal,
+                       NULL, KCL_HOST, KCL_SHELL_ADJOINT, false};
+  static double b[N], x[N];
+  kcl_options o = cg_options();
+  kcl_solver *s = NULL;
+  kcl_report r;
+  o.solver = j->solver;
+  for (int i = 0; i < N; i++) b[i] = 1 + i, x[i] = 0;
+  int rc = kcl_setup_shell(ctx, &A, NULL, &o, &s);
+  if (!rc) rc = kcl_solve_one(s, b, x, &r);
+  if (!rc) CHECKF(r.converged, "%s: %s", j->name, kcl_reason_text(r.reason));
+  kcl_solver_free(&s);
+  return rc;
+}
+
+static int bench_rows(kcl_context *ctx, const job *j) {
   kcl_csr *A = NULL;
   kcl_bench_row a, b, c, d;
   kcl_options o = kcl_defaults;
@@ -255,7 +290,7 @@ static int bench_rows(kcl *ctx, const job *j) {
   return rc;
 }
 
-static int through_files(kcl *ctx, const job *j) {
+static int through_files(kcl_context *ctx, const job *j) {
   kcl_csr *A = NULL, *B = NULL;
   kcl_dense *x = NULL, *y = NULL;
   int rc = kcl_generate(ctx, j->kind, &A, &x);
@@ -268,19 +303,67 @@ static int through_files(kcl *ctx, const job *j) {
   return rc;
 }
 
+/* M for A, updated, applied in columns with gaps, given to a solver. */
+static int objects(kcl_context *ctx, const job *j) {
+  static double r[1024], z[1024];
+  const kcl_vectors from = {.size = sizeof from, .data = r, .inc = 2};
+  kcl_vectors to = {.size = sizeof to, .data = z, .inc = 2};
+  kcl_csr *A = NULL;
+  kcl_precond *M = NULL;
+  kcl_solver *s = NULL;
+  kcl_options o = cg_options();
+  o.precond = j->precond, o.precision = j->precision;
+  int rc = kcl_generate(ctx, j->kind, &A, NULL);
+  if (!rc) rc = kcl_precond_make(ctx, A, &o, &M);
+  if (!rc) rc = kcl_precond_renew(M, A);
+  if (!rc) rc = kcl_precond_apply(M, 0, &from, &to);
+  if (!rc) rc = kcl_setup_with(ctx, A, M, &o, &s);
+  kcl_precond_free(&M), kcl_solver_free(&s), kcl_csr_free(&A);
+  return rc;
+}
+
+static int keep_z(void *user, int adjoint, const kcl_vectors *r, kcl_vectors *z, void *queue) {
+  (void)user, (void)adjoint, (void)queue;
+  memcpy(z->data, r->data, (size_t)r->rows * sizeof(double));
+  return 0;
+}
+
+/* The caller's M, and each kind of update. */
+static int updates(kcl_context *ctx, const job *j) {
+  kcl_csr *A = NULL;
+  kcl_precond *M = NULL;
+  kcl_solver *s = NULL, *t = NULL;
+  kcl_options o = cg_options();
+  o.precond = j->precond;
+  int rc = kcl_generate(ctx, j->kind, &A, NULL);
+  if (!rc) rc = kcl_setup(ctx, A, &o, &s);
+  for (int keep = KCL_KEEP_NOTHING; keep <= KCL_KEEP_PRECOND && !rc; keep++)
+    rc = kcl_update(s, A, keep);
+  const unsigned properties = KCL_PRECOND_HERMITIAN;
+  if (!rc)
+    rc = kcl_precond_of_function(ctx, A->rows, KCL_D, keep_z, NULL, KCL_HOST, properties, &M);
+  if (!rc) rc = kcl_setup_with(ctx, A, M, &o, &t);
+  if (!rc) rc = kcl_refresh(t, A);
+  kcl_precond_free(&M), kcl_solver_free(&s), kcl_solver_free(&t), kcl_csr_free(&A);
+  return rc;
+}
+
 /* From no context to none, on the native executor. */
 static int whole(const job *j) {
-  kcl *ctx = NULL;
-  int rc = kcl_create(&ctx);
+  kcl_context *ctx = NULL;
+  int rc = kcl_context_create(NULL, 0, &ctx);
   if (!rc) rc = kcl_select(ctx, "cpu", 2);
   if (!rc)
-    rc = !strcmp(j->name, "bench")     ? time_it(ctx, j)
-         : !strcmp(j->name, "rows")    ? bench_rows(ctx, j)
-         : !strcmp(j->name, "files")   ? through_files(ctx, j)
-         : !strcmp(j->name, "product") ? multiply(ctx, j)
-                                       : solve(ctx, j);
-  if (rc) CHECKF(!ctx || strlen(kcl_error(ctx)) > 10, "%s: a failure without a sentence", j->name);
-  kcl_destroy(&ctx);
+    rc = !strcmp(j->name, "bench")      ? time_it(ctx, j)
+         : !strcmp(j->name, "rows")     ? bench_rows(ctx, j)
+         : !strcmp(j->name, "files")    ? through_files(ctx, j)
+         : !strcmp(j->name, "product")  ? multiply(ctx, j)
+         : !strcmp(j->name, "function") ? by_function(ctx, j)
+         : !strcmp(j->name, "objects")  ? objects(ctx, j)
+         : !strcmp(j->name, "updates")  ? updates(ctx, j)
+                                        : solve(ctx, j);
+  if (rc) CHECKF(!ctx || strlen(kcl_error()) > 10, "%s: a failure without a sentence", j->name);
+  kcl_context_free(&ctx);
   return rc;
 }
 
@@ -314,6 +397,7 @@ int main(void) {
       {"bicg", "bicg", "none", "cds", "convection:6", .precision = KCL_D},
       {"bicg, complex", "bicg", "jacobi", "coo", "helmholtz:6", .precision = KCL_Z},
       {"lsqr, rectangular", "lsqr", "jacobi", NULL, "bibd:6x3", .precision = KCL_D},
+      {"function", "lsqr", .precision = KCL_D},
       {"gmres", "gmres", "none", "csr-scalar", "convection:6", .precision = KCL_D},
       {"auto", "cg", "none", NULL, "magnetic:5", .precision = KCL_C},
       {"half", "cg", "none", "csr-sym", "magnetic:5", .precision = KCL_Z},
@@ -336,6 +420,8 @@ int main(void) {
       {"measure", "cg", "none", "measure", "magnetic:5", .precision = KCL_Z, .dispensable = 250},
       {"bench", NULL, NULL, NULL, "poisson2d:6", .precision = KCL_D},
       {"product", "bicg", NULL, "ell", "convection:6", .precision = KCL_S, .nrhs = 2},
+      {"objects", NULL, "amg", NULL, "poisson2d:16", .precision = KCL_D},
+      {"updates", NULL, "chebyshev", NULL, "poisson2d:6", .precision = KCL_D},
       {"rows", NULL, NULL, NULL, "poisson2d:6", .precision = KCL_D},
       {"files", NULL, NULL, NULL, "poisson2d:6", .precision = KCL_D}};
   setenv("KRYLOCL_CACHE", "", 1); /* nothing is remembered */

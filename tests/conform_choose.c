@@ -80,8 +80,7 @@ static void test_carry(const place *p, const char *kind, const char *method, kcl
   if (!rc) rc = kcl_engine_carry(other, first) || passes(other, 11, head);
   for (int c = 0; c < columns; c++) {
     if (!rc) rc = x_of(u->selection.engine, c, A->type, y) || x_of(other, c, A->type, z);
-    if (!CHECKF(!rc, "%s, %s, %c: %s", method, p->name, kcl_type_letter(t), kcl_error(p->ctx)))
-      break;
+    if (!CHECKF(!rc, "%s, %s, %c: %s", method, p->name, kcl_type_letter(t), kcl_error())) break;
     double bound = t == KCL_S || t == KCL_C ? 1e-4 : 1e-12, far = apart(A->type, y, z, A->rows);
     CHECKF(far <= bound, "%s, %s, %c: carried, column %d of x is %g off", method, p->name,
            kcl_type_letter(t), c, far);
@@ -133,7 +132,7 @@ static void test_under_way(const place *p) {
   CHECK(!s->selection.recalled && s->selection.candidates > 0 &&
         s->selection.remembered.count == 0);
   s->selection.cost = -1; /* so that it pays at once */
-  if (!CHECKF(!kcl_solve(s, b, x, &r), "%s", kcl_error(p->ctx))) goto done;
+  if (!CHECKF(!kcl_solve_one(s, b, x, &r), "%s", kcl_error())) goto done;
   CHECKF(r.converged && residual(A, b, x, &doubt) <= 1e-11, "%s", kcl_reason_text(r.reason));
   CHECK(r.history_size == r.iterations + 1 && s->selection.decided);
   check_fastest(s, "under way");
@@ -148,10 +147,10 @@ done:
 /* The same system again, in a context of its own: what was timed decides, with set-up counted. */
 static void test_remembered(const place *p) {
   const kcl_options o = cg_options();
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
-  CHECK(!kcl_create(&ctx) && !kcl_select(ctx, p->name, 0));
+  CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, p->name, 0));
   if (!CHECK(!kcl_generate(ctx, "wathen:12", &A, NULL) && !kcl_setup(ctx, A, &o, &s))) goto done;
   const kcl_choice *c = &s->selection.remembered;
   double least = INFINITY, mine = INFINITY;
@@ -165,7 +164,7 @@ static void test_remembered(const place *p) {
          mine, least);
   CHECKF(!strncmp(s->selection.why_format, "remembered", 10), "%s", s->selection.why_format);
 done:
-  kcl_solver_free(&s), kcl_csr_free(&A), kcl_destroy(&ctx);
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_context_free(&ctx);
 }
 
 /* A choice that takes much longer than remembered is forgotten; one that does not is kept. */
@@ -199,11 +198,12 @@ static void test_disappointment(const place *p) {
   kcl_csr_free(&A);
 }
 
-static const char *choice_of(kcl *ctx, const kcl_csr *A, const char *format, bool *recalled) {
+static const char *choice_of(kcl_context *ctx, const kcl_csr *A, const char *format,
+                             bool *recalled) {
   kcl_solver *s = NULL;
   kcl_options o = cg_options();
   o.format = format;
-  if (kcl_setup(ctx, A, &o, &s)) return kcl_error(ctx);
+  if (kcl_setup(ctx, A, &o, &s)) return kcl_error();
   const char *name = kcl_engine_format(s->selection.engine);
   *recalled = s->selection.recalled;
   if (!strcmp(format, "measure")) check_fastest(s, "measured");
@@ -246,13 +246,13 @@ static void test_damage(const place *p) {
   }
   for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
     spoil(path, damage[i], strlen(damage[i]));
-    CHECK(strcmp(choice_of(p->ctx, A, "auto", &recalled), kcl_error(p->ctx)) && !recalled);
+    CHECK(strcmp(choice_of(p->ctx, A, "auto", &recalled), kcl_error()) && !recalled);
   }
   choice_of(p->ctx, A, "measure", &recalled);
   choice_of(p->ctx, A, "auto", &recalled), CHECK(recalled);
   choice_of(p->ctx, A, "model", &recalled), CHECK(!recalled);
   CHECK(!unlink(path) && !mkdir(path, 0700)); /* cannot be read, cannot be written */
-  CHECK(strcmp(choice_of(p->ctx, A, "measure", &recalled), kcl_error(p->ctx)));
+  CHECK(strcmp(choice_of(p->ctx, A, "measure", &recalled), kcl_error()));
   CHECK(!rmdir(path));
   kcl_csr_free(&A);
 }
@@ -265,10 +265,10 @@ static const char *solved_by(const place *p, const kcl_csr *A, kcl_report *r, bo
   kcl_options o = cg_options();
   double doubt;
   o.solver = "auto", o.no_direct = true, o.format = "csr-scalar", o.precision = A->type;
-  if (kcl_setup(p->ctx, A, &o, &s)) return kcl_error(p->ctx);
+  if (kcl_setup(p->ctx, A, &o, &s)) return kcl_error();
   const char *name = s->selection.engine->method->name;
   double *b = ones_image(A), *x = calloc((size_t)A->cols, kcl_type_size(A->type));
-  if (CHECKF(!kcl_solve(s, b, x, r), "%s", kcl_error(p->ctx))) {
+  if (CHECKF(!kcl_solve_one(s, b, x, r), "%s", kcl_error())) {
     CHECKF(r->converged && residual(A, b, x, &doubt) <= 1e-8, "%s: %s", name,
            kcl_reason_text(r->reason));
     CHECK(r->history_size == r->iterations + 1);
@@ -279,7 +279,7 @@ static const char *solved_by(const place *p, const kcl_csr *A, kcl_report *r, bo
 }
 
 /* Blocks (1 2; 2 1 + i / n): a positive diagonal, eigenvalues of both signs. */
-static kcl_csr *indefinite(kcl *ctx, int64_t blocks) {
+static kcl_csr *indefinite(kcl_context *ctx, int64_t blocks) {
   kcl_csr *A = NULL;
   if (kcl_csr_create(ctx, 2 * blocks, 2 * blocks, 4 * blocks, KCL_D, &A)) return NULL;
   for (int64_t i = 0; i < 2 * blocks; i++) {
@@ -323,7 +323,7 @@ static void test_methods(const place *p) {
 }
 
 /* (A - A^T) / 2 + c I; with the non-zero structure of A. */
-static kcl_csr *skew_part(kcl *ctx, const char *kind, double c) {
+static kcl_csr *skew_part(kcl_context *ctx, const char *kind, double c) {
   kcl_csr *A = NULL, *B = NULL;
   if (kcl_generate(ctx, kind, &A, NULL)) return NULL;
   if (kcl_csr_adjoint(ctx, A, &B)) return kcl_csr_free(&A), NULL;
@@ -383,7 +383,8 @@ static void test_last_resort(const place *p) {
     A->row_ptr[i + 1] = i + 1, A->col[i] = (int32_t)((i + 1) % N), ((double *)A->val)[i] = 1;
   o.solver = "auto", o.format = "csr-scalar", o.max_iter = 100000, o.restart = 5;
   if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) &&
-      CHECK(!strcmp(s->selection.engine->method->name, "idr")) && CHECK(!kcl_solve(s, b, x, &r))) {
+      CHECK(!strcmp(s->selection.engine->method->name, "idr")) &&
+      CHECK(!kcl_solve_one(s, b, x, &r))) {
     CHECKF(r.converged && !r.least_squares && residual(A, b, x, &doubt) <= 1e-8, "%s",
            kcl_reason_text(r.reason));
     CHECKF(!strcmp(s->selection.engine->method->name, "lsqr") && strstr(r.changes, "gmres gave up"),
@@ -402,7 +403,7 @@ static void test_no_next(const place *p) {
   o.no_direct = true;
   if (!CHECK(A != NULL)) return;
   double *b = ones_image(A), x[100] = {0};
-  if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve(s, b, x, &r)))
+  if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve_one(s, b, x, &r)))
     CHECKF(r.reason == KCL_STAGNATED && r.true_relative_residual < 1e-8 && !r.changes[0], "%s: %s",
            kcl_reason_text(r.reason), r.changes);
   free(b), kcl_solver_free(&s), kcl_csr_free(&A);
@@ -420,7 +421,7 @@ static void test_failures_remembered(const place *p) {
   double *b = ones_image(A), x[60] = {0};
   for (int run = 0; run < 2; run++) { /* cg gives up, minres does not; then minres begins */
     memset(x, 0, sizeof x);
-    if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve(s, b, x, &r) && r.converged)) {
+    if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve_one(s, b, x, &r) && r.converged)) {
       const kcl_choice *c = &s->selection.remembered;
       bool marked = false;
       for (int i = 0; i < c->count; i++)
@@ -433,7 +434,7 @@ static void test_failures_remembered(const place *p) {
     kcl_solver_free(&s);
   }
   o.tol = 1e-30; /* of the same key */
-  if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve(s, b, x, &r) && !r.converged)) {
+  if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve_one(s, b, x, &r) && !r.converged)) {
     kcl_choice_recall(s->selection.key, &known);
     CHECKF(known.count == 0 && known.iterations == 0, "%s: %d remembered", p->name, known.count);
   }
@@ -451,7 +452,7 @@ static void test_ends(const place *p) {
   if (CHECK(!kcl_generate(p->ctx, "convection:20", &A, NULL))) {
     double *b = ones_image(A);
     if (CHECK(!kcl_setup(p->ctx, A, &o, &s)))
-      CHECK(!kcl_solve(s, b, x, &r) && r.reason == KCL_ITERATION_LIMIT && !r.changes[0]);
+      CHECK(!kcl_solve_one(s, b, x, &r) && r.reason == KCL_ITERATION_LIMIT && !r.changes[0]);
     free(b), kcl_solver_free(&s);
     A->rows = 300, A->nnz = A->row_ptr[300], A->symmetry = KCL_GENERAL;
     if (CHECK(!kcl_setup(p->ctx, A, &o, &s)))

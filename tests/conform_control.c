@@ -256,8 +256,8 @@ static int stages_of(const place *p, const char *solver, const char *precond, co
   if (CHECK(kcl_generate(p->ctx, "poisson2d:5", &A, NULL) == KCL_OK)) {
     int rc = kcl_setup(p->ctx, A, &o, &s);
     if (rc == KCL_REFUSED)
-      info.stages = 0, skip("%s on %s: %s", format, p->name, kcl_error(p->ctx));
-    else if (CHECKF(!rc, "%s", kcl_error(p->ctx)))
+      info.stages = 0, skip("%s on %s: %s", format, p->name, kcl_error());
+    else if (CHECKF(!rc, "%s", kcl_error()))
       kcl_solver_info(s, &info);
   }
   kcl_solver_free(&s), kcl_csr_free(&A);
@@ -306,7 +306,7 @@ static void test_lost(const place *p) {
   double rr[2] = {0};
   o.format = "csr-scalar", o.precision = KCL_S;
   if (CHECK(kcl_generate(p->ctx, "poisson2d:7", &A, &b) == KCL_OK) &&
-      CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_OK, "%s", kcl_error(p->ctx))) {
+      CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_OK, "%s", kcl_error())) {
     kcl_control met = cg_to_end(s, b->val, 0, &rr[0]), lost = cg_to_end(s, b->val, 1, &rr[1]);
     CHECKF(met.stop == 1 + KCL_CONVERGED && lost.stop == met.stop &&
                abs(lost.iteration - met.iteration) <= 1 && rr[0] <= 1e-6 && rr[1] <= 1e-6,

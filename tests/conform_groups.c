@@ -16,7 +16,7 @@ int main(void) {
 #include "core/opencl/run/run.h"
 
 typedef struct trial {
-  kcl *ctx, *native;
+  kcl_context *ctx, *native;
   const kcl_csr *A;
   kcl_options o;
   const char *kind, *way;
@@ -44,9 +44,9 @@ static void solve_often(const trial *c, kcl_solver *s, const kcl_report *alone) 
   kcl_report r = {0}, twice = {0};
   double doubt;
   int same = 0;
-  bool good = !kcl_solve(s, c->b, x, &r);
+  bool good = !kcl_solve_one(s, c->b, x, &r);
   if (CHECKF(good && r.converged, "%s: %s", words(c),
-             good ? kcl_reason_text(r.reason) : kcl_error(c->ctx))) {
+             good ? kcl_reason_text(r.reason) : kcl_error())) {
     const double res = residual(c->A, c->b, x, &doubt);
     const int64_t apart = llabs((long long)(r.iterations - alone->iterations));
     CHECKF(res <= tol_claim(c->o.tol, doubt), "%s: claims %g, has %g", words(c), c->o.tol, res);
@@ -60,10 +60,10 @@ static void solve_often(const trial *c, kcl_solver *s, const kcl_report *alone) 
            alone->residual_restarts);
     for (int i = 0; i < times && good; i++) {
       memset(again, 0, bytes);
-      good = !kcl_solve(s, c->b, again, &twice);
+      good = !kcl_solve_one(s, c->b, again, &twice);
       same += good && same_report(&r, &twice) && !memcmp(x, again, bytes);
     }
-    CHECKF(good, "%s: %s", words(c), kcl_error(c->ctx));
+    CHECKF(good, "%s: %s", words(c), kcl_error());
     CHECKF(same == times, "%s: %d of %d answers like the first", words(c), same, times);
   }
   free(x), free(again);
@@ -73,9 +73,9 @@ static void try_method(const trial *c) {
   kcl_solver *s = NULL, *native = NULL;
   kcl_report r = {0};
   void *x = calloc((size_t)c->A->rows, kcl_type_size(c->A->type));
-  if (CHECKF(!kcl_setup(c->ctx, c->A, &c->o, &s), "%s: %s", words(c), kcl_error(c->ctx)) &&
-      CHECKF(!kcl_setup(c->native, c->A, &c->o, &native) && !kcl_solve(native, c->b, x, &r), "%s",
-             kcl_error(c->native))) {
+  if (CHECKF(!kcl_setup(c->ctx, c->A, &c->o, &s), "%s: %s", words(c), kcl_error()) &&
+      CHECKF(!kcl_setup(c->native, c->A, &c->o, &native) && !kcl_solve_one(native, c->b, x, &r),
+             "%s", kcl_error())) {
     const kcl_run *k = s->selection.engine->executor.data;
     if (CHECKF(k->persistent.kernel && k->persistent.groups > 1, "%s: %zu groups", words(c),
                k->persistent.groups)) {
@@ -143,12 +143,12 @@ static bool open_groups(place *p, int groups, const char *given, const char *mor
   snprintf(options, sizeof options, "%s %s %s", optimised ? "" : "-cl-opt-disable",
            optimised ? "" : given, more);
   setenv("KRYLOCL_LAYOUT", layout, 1), setenv("KRYLOCL_OPTIONS", options, 1);
-  kcl_destroy(&p->ctx);
-  return CHECK(!kcl_create(&p->ctx) && !kcl_select(p->ctx, p->name, 0));
+  kcl_context_free(&p->ctx);
+  return CHECK(!kcl_context_create(NULL, 0, &p->ctx) && !kcl_select(p->ctx, p->name, 0));
 }
 
 /* Solves a system; is the persistent kernel still in use at the end? */
-static bool is_persistent(kcl *ctx) {
+static bool is_persistent(kcl_context *ctx) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
@@ -157,8 +157,8 @@ static bool is_persistent(kcl *ctx) {
   double x[1600] = {0};
   o.format = "csr-scalar";
   bool yes = CHECK(!kcl_generate(ctx, "poisson2d:40", &A, &b)) &&
-             CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve(s, b->val, x, &r) && r.converged,
-                    "%s, %s", kcl_error(ctx), kcl_reason_text(r.reason)) &&
+             CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve_one(s, b->val, x, &r) && r.converged,
+                    "%s, %s", kcl_error(), kcl_reason_text(r.reason)) &&
              ((const kcl_run *)s->selection.engine->executor.data)->persistent.kernel;
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
   return yes;

@@ -23,7 +23,7 @@ static const shape shapes[] = {{"tall", 40, 150, true, false, false},
                                {"one row", 1, 70, false, false, false}};
 
 /* [I R], R with about 4 entries a row. */
-static kcl_csr *thin(kcl *ctx, kcl_type t, const shape *s) {
+static kcl_csr *thin(kcl_context *ctx, kcl_type t, const shape *s) {
   kcl_csr *A = NULL;
   int64_t m = s->rows, times = s->twice ? 2 : 1, q = 0;
   int64_t step = (s->cols - m) / 4 > 0 ? (s->cols - m) / 4 : 1;
@@ -52,7 +52,7 @@ static kcl_csr *thin(kcl *ctx, kcl_type t, const shape *s) {
 }
 
 /* y = A x, as pairs of double; complex: of A^H. */
-static void product(kcl *ctx, const kcl_csr *A, bool adjoint, const number *x, number *y) {
+static void product(kcl_context *ctx, const kcl_csr *A, bool adjoint, const number *x, number *y) {
   kcl_csr *Z = NULL, *H = NULL;
   if (kcl_csr_convert(ctx, A, KCL_Z, &Z) || (adjoint && kcl_csr_adjoint(ctx, Z, &H))) exit(1);
   kcl_csr_product(adjoint ? H : Z, (const double *)x, NULL, (double *)y);
@@ -66,7 +66,7 @@ typedef struct system {
 } system_;
 
 /* x in the range of A^H, b = A x + r with A^H r = 0. */
-static system_ make(kcl *ctx, kcl_type t, const shape *s) {
+static system_ make(kcl_context *ctx, kcl_type t, const shape *s) {
   system_ y = {.shape = s, .A = thin(ctx, t, s)};
   int64_t half = s->rows;
   if (s->tall) {
@@ -142,8 +142,8 @@ static void solve(const place *p, const system_ *y, const kcl_options *o) {
   int rc = kcl_setup(p->ctx, y->A, o, &s);
   if (rc == KCL_REFUSED || rc == KCL_USAGE)
     skip("%s is refused for %s", o->format, y->shape->what);
-  else if (CHECKF(!rc && !kcl_solve(s, b, x, &r) && !kcl_solve(s, b, again, &twice), "%s: %s",
-                  words, kcl_error(p->ctx))) {
+  else if (CHECKF(!rc && !kcl_solve_one(s, b, x, &r) && !kcl_solve_one(s, b, again, &twice),
+                  "%s: %s", words, kcl_error())) {
     check(y, o, words, b, x, &r);
     if (!scatters(p->ctx, o->format) || !p->ctx->opencl)
       CHECKF(!memcmp(x, again, (size_t)y->A->cols * kcl_type_size(y->A->type)),
@@ -189,7 +189,7 @@ static void test_shapes(const place *p) {
 static void test_design(const place *p, const char *kind, const char *solver) {
   kcl_csr *A = NULL, *T = NULL;
   if (!CHECKF(!kcl_generate(p->ctx, kind, &A, NULL) && !kcl_csr_adjoint(p->ctx, A, &T), "%s",
-              kcl_error(p->ctx)))
+              kcl_error()))
     return;
   const kcl_csr *both[] = {A, T};
   for (int i = 0; i < 2; i++) {
@@ -201,8 +201,8 @@ static void test_design(const place *p, const char *kind, const char *solver) {
     double doubt, gradient;
     for (int64_t j = 0; j < both[i]->rows; j++) b[j] = random_number();
     o.solver = solver, o.format = quick(p) ? "csr-scalar" : "auto";
-    if (CHECKF(!kcl_setup(p->ctx, both[i], &o, &s) && !kcl_solve(s, b, x, &r), "%s",
-               kcl_error(p->ctx))) {
+    if (CHECKF(!kcl_setup(p->ctx, both[i], &o, &s) && !kcl_solve_one(s, b, x, &r), "%s",
+               kcl_error())) {
       double res = residual(both[i], b, x, &doubt),
              normal = normal_residual(both[i], b, x, &gradient);
       CHECKF((i ? r.least_squares : r.converged) && (i ? normal : res) <= 1e-8 * 1.0001,
@@ -249,8 +249,8 @@ static void test_by_hand(const place *p, const char *solver, const char *precond
       if (h->a[q] != 0) A->col[A->nnz] = q % h->cols, ((double *)A->val)[A->nnz++] = h->a[q];
       A->row_ptr[q / h->cols + 1] = A->nnz;
     }
-    if (CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, h->b, x, &r), "%s: %s", h->what,
-               kcl_error(p->ctx))) {
+    if (CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve_one(s, h->b, x, &r), "%s: %s", h->what,
+               kcl_error())) {
       CHECKF(r.converged == (h->solved && !h->least_squares) && r.least_squares == h->least_squares,
              "%s, %s %s on %s: %s, least squares %d", h->what, solver, precond, p->name,
              kcl_reason_text(r.reason), r.least_squares);
@@ -274,7 +274,7 @@ static void test_refusals(const place *p) {
   for (int i = 0; i < kcl_list_size(KCL_SOLVERS); i++) {
     o.solver = kcl_list(KCL_SOLVERS, i).name;
     if (kcl_method_find(p->ctx, o.solver, &m) || m->least_squares) continue;
-    const char *text = kcl_setup(p->ctx, A, &o, &s) == KCL_INPUT ? kcl_error(p->ctx) : "";
+    const char *text = kcl_setup(p->ctx, A, &o, &s) == KCL_INPUT ? kcl_error() : "";
     CHECKF(!s && strstr(text, o.solver) && strstr(text, "cgls, lsqr"), "%s: %s", o.solver, text);
   }
   kcl_csr_free(&A);
@@ -283,13 +283,13 @@ static void test_refusals(const place *p) {
 /* ---------------------------------------------------------------- direct solutions */
 
 /* The rank is that of I; y is the known solution, of least norm. No singular value that is not 0 is below 1. */
-static void test_direct(kcl *ctx, kcl_type t, const shape *s) {
+static void test_direct(kcl_context *ctx, kcl_type t, const shape *s) {
   system_ y = make(ctx, t, s);
   kcl_direct_info info;
   void *b = typed(y.A, y.b, y.A->rows), *x = typed(y.A, y.x, y.A->cols);
   int64_t m = y.A->rows, n = y.A->cols;
   double small_ = 100 * (double)(m + n) * tol_u(t), doubt, gradient;
-  if (CHECKF(!kcl_direct(ctx, y.A, b, x, &info), "%s: %s", s->what, kcl_error(ctx))) {
+  if (CHECKF(!kcl_direct(ctx, y.A, b, x, &info), "%s: %s", s->what, kcl_error())) {
     double res = residual(y.A, b, x, &doubt), normal = normal_residual(y.A, b, x, &gradient);
     number *d = filled(n, 0);
     CHECKF(info.rank == s->rows, "%s: rank %lld", s->what, (long long)info.rank);
@@ -312,7 +312,7 @@ static void test_direct(kcl *ctx, kcl_type t, const shape *s) {
 
 /* Pairs of v points by blocks of k: A A^T has (v-2 over k-2) on its diagonal, and (v-4 over k-2) is its
  * least eigenvalue. */
-static void test_direct_design(kcl *ctx, const char *kind, double diagonal, double least) {
+static void test_direct_design(kcl_context *ctx, const char *kind, double diagonal, double least) {
   kcl_csr *A = NULL, *T = NULL;
   if (!CHECK(!kcl_generate(ctx, kind, &A, NULL) && !kcl_csr_adjoint(ctx, A, &T))) return;
   double want = sqrt((double)A->rows * diagonal / least);
@@ -330,7 +330,7 @@ static void test_direct_design(kcl *ctx, const char *kind, double diagonal, doub
   kcl_csr_free(&A), kcl_csr_free(&T);
 }
 
-static void test_directs(kcl *ctx) {
+static void test_directs(kcl_context *ctx) {
   if (!kcl_direct_least_squares()) {
     skip("direct least squares: no SuiteSparseQR");
     return;

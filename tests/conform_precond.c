@@ -55,7 +55,7 @@ static void apply(const applied *a, bool adjoint, int n, const number *r, number
     for (int c = 0; c < k->nrhs; c++) KCL_TRY(ex.get(&ex, k->b, c, KCL_Z, z + (i + c) * rows, 1));
   }
 done:
-  CHECKF(!rc, "%s", kcl_error(a->p->ctx));
+  CHECKF(!rc, "%s", kcl_error());
   if (ex.close) ex.close(&ex);
   kcl_program_free(&k), kcl_stored_free(&m[0]), kcl_stored_free(&m[1]), kcl_csr_free(&AH);
 }
@@ -179,8 +179,8 @@ static void test_kind(const kcl_csr *A, const char *kind, const kcl_precond_kind
     random_state = seed;
     if (!can(&places[i], A->type)) continue;
     if (set_up(&places[i], A, c, "bicg", &M))
-      adjoint = false, CHECKF(!set_up(&places[i], A, c, "gmres", &M), "%s of %s: %s", c->name, kind,
-                              kcl_error(places[i].ctx));
+      adjoint = false,
+      CHECKF(!set_up(&places[i], A, c, "gmres", &M), "%s of %s: %s", c->name, kind, kcl_error());
     if (!M) continue;
     sweeps = sweeps || strstr(M->note, "sweeps"), narrow = M->narrow;
     const applied a = {.p = &places[i], .A = A, .M = M};
@@ -208,7 +208,7 @@ static void test_systems(void) {
   for (size_t s = 0; s < sizeof systems / sizeof *systems; s++)
     for (kcl_type t = KCL_S; t <= KCL_Z; t++) {
       kcl_csr *given = NULL, *A = NULL;
-      kcl *ctx = places[0].ctx;
+      kcl_context *ctx = places[0].ctx;
       if (kcl_type_complex(t) != systems[s].pairs || !turn_of(t, (int)s + (int)t)) continue;
       if (!CHECK(!kcl_generate(ctx, systems[s].kind, &given, NULL) &&
                  !kcl_csr_convert(ctx, given, t, &A)))
@@ -259,7 +259,7 @@ static bool has_cholesky_factor(number *Z, int64_t n, double shift) {
 static void test_definite_kind(const place *p, const kcl_csr *A, const kcl_precond_kind *kind,
                                const char *system) {
   kcl_preconditioner *M = NULL;
-  if (!CHECKF(!set_up(p, A, kind, "cg", &M), "%s of %s: %s", kind->name, system, kcl_error(p->ctx)))
+  if (!CHECKF(!set_up(p, A, kind, "cg", &M), "%s of %s: %s", kind->name, system, kcl_error()))
     return;
   M->narrow = false; /* the rounding of float would hide small eigenvalues */
   const int64_t n = A->rows;
@@ -292,7 +292,7 @@ static void test_definite(const place *p) {
 /* ---------------------------------------------------------------- special matrices */
 
 /* n x n from dense rows. */
-static kcl_csr *dense(kcl *ctx, int n, const double *a) {
+static kcl_csr *dense(kcl_context *ctx, int n, const double *a) {
   kcl_csr *A = NULL;
   int64_t nnz = 0;
   for (int i = 0; i < n * n; i++) nnz += a[i] != 0;
@@ -315,8 +315,7 @@ static void test_diagonal(const place *p, int n) {
   for (int c = 1; c < kcl_precond_count; c++) {
     const kcl_precond_kind *kind = kcl_precond_at(c);
     kcl_preconditioner *M = NULL;
-    if (!CHECKF(!set_up(p, A, kind, "gmres", &M), "%s: %s", kind->name, kcl_error(p->ctx)))
-      continue;
+    if (!CHECKF(!set_up(p, A, kind, "gmres", &M), "%s: %s", kind->name, kcl_error())) continue;
     apply(&(applied){.p = p, .A = A, .M = M}, false, 1, r, z);
     for (int i = 0; i < n; i++) {
       const double factor = creal(z[i]) * (1 + i % 7 * 0.5),
@@ -354,9 +353,9 @@ static void solves_or_refuses(const place *p, const kcl_csr *A, const char *what
       for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) b[i] += ((double *)A->val)[k];
     int rc = kcl_setup(p->ctx, A, &o, &s);
     if (rc)
-      CHECKF(rc == KCL_USAGE && strstr(kcl_error(p->ctx), o.precond), "%s, %s: %d, %s", what,
-             o.precond, rc, kcl_error(p->ctx));
-    else if (CHECKF(!kcl_solve(s, b, x, &r), "%s, %s: %s", what, o.precond, kcl_error(p->ctx)))
+      CHECKF(rc == KCL_USAGE && strstr(kcl_error(), o.precond), "%s, %s: %d, %s", what, o.precond,
+             rc, kcl_error());
+    else if (CHECKF(!kcl_solve_one(s, b, x, &r), "%s, %s: %s", what, o.precond, kcl_error()))
       CHECKF(!r.converged || residual(A, b, x, &doubt) < 1.1e-8, "%s, %s: claims what is not so",
              what, o.precond);
     check_complexity(s, MOST_COMPLEXITY, what, o.precond);
@@ -380,7 +379,7 @@ static void test_special(const place *p) {
 }
 
 /* Pieces that are not connected, each a path; with spokes that are not 0, one row and column that touch all. */
-static kcl_csr *pieces(kcl *ctx, int n, double spokes) {
+static kcl_csr *pieces(kcl_context *ctx, int n, double spokes) {
   kcl_csr *A = NULL;
   if (kcl_csr_create(ctx, n, n, 5 * (int64_t)n, KCL_D, &A)) exit(1);
   double *a = A->val;
@@ -403,7 +402,7 @@ static void test_large(const place *p) {
   static const double spokes[] = {0, 1e-3, 1};
   for (int i = 0; i < 3; i++) {
     kcl_csr *A = pieces(p->ctx, 3000, spokes[i]);
-    if (CHECKF(!kcl_csr_check(p->ctx, A), "%s", kcl_error(p->ctx)))
+    if (CHECKF(!kcl_csr_check(p->ctx, A), "%s", kcl_error()))
       solves_or_refuses(p, A, i ? "a dense row" : "pieces");
     kcl_csr_free(&A);
   }
@@ -418,11 +417,11 @@ static int64_t iterations(const place *p, const char *kind, const char *precond)
   kcl_report r = {0};
   kcl_options o = cg_options();
   o.precond = precond, o.format = "csr-scalar";
-  if (!CHECKF(!kcl_generate(p->ctx, kind, &A, NULL), "%s", kcl_error(p->ctx))) return -1;
+  if (!CHECKF(!kcl_generate(p->ctx, kind, &A, NULL), "%s", kcl_error())) return -1;
   double *b = calloc((size_t)A->rows, sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
   for (int64_t i = 0; i < A->rows; i++) b[i] = 1 + (double)(i % 3);
-  CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, b, x, &r) && r.converged, "%s, %s: %s",
-         kind, precond, kcl_error(p->ctx));
+  CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve_one(s, b, x, &r) && r.converged, "%s, %s: %s",
+         kind, precond, kcl_error());
   check_complexity(s, most, kind, precond);
   free(b), free(x), kcl_solver_free(&s), kcl_csr_free(&A);
   return r.iterations;
@@ -488,8 +487,8 @@ static int64_t with_modes(const place *p, const kcl_csr *A, const kcl_dense *B) 
   o.precond = "sa", o.format = "csr-scalar", o.near_null = B;
   double *b = calloc((size_t)A->rows, sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
   for (int64_t i = 0; i < A->rows; i++) b[i] = i % 3 == 2 ? -1 : 0;
-  CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, b, x, &r) && r.converged, "sa: %s",
-         kcl_error(p->ctx));
+  CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve_one(s, b, x, &r) && r.converged, "sa: %s",
+         kcl_error());
   free(b), free(x), kcl_solver_free(&s);
   return r.iterations;
 }
@@ -500,7 +499,7 @@ static void test_mesh(const place *p) {
   kcl_csr *A = NULL;
   if (CHECKF(!kcl_generate(p->ctx, "elasticity:20x20x20", &A, NULL) &&
                  !kcl_rigid_modes(p->ctx, X, &B),
-             "%s", kcl_error(p->ctx))) {
+             "%s", kcl_error())) {
     const int64_t elastic = with_modes(p, A, B), plane = iterations(p, "poisson2d:256", "sa");
     CHECKF(elastic <= 14 && plane <= 13, "sa: %lld iterations on elasticity, %lld on poisson2d",
            (long long)elastic, (long long)plane);
@@ -516,15 +515,15 @@ static void test_elasticity(const place *p) {
   kcl_options o = cg_options();
   if (CHECKF(!kcl_generate(p->ctx, "elasticity:10x10x10", &A, NULL) &&
                  !kcl_rigid_modes(p->ctx, X, &B),
-             "%s", kcl_error(p->ctx))) {
+             "%s", kcl_error())) {
     test_modes(A, B, N);
     const int64_t with = with_modes(p, A, B), without = with_modes(p, A, NULL);
     CHECKF(with <= 15 && 3 * with <= 2 * without, "%lld iterations with modes, %lld without",
            (long long)with, (long long)without);
   }
   B->rows--, o.precond = "sa", o.near_null = B;
-  CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(p->ctx), "near-null"),
-         "rows that do not fit: %s", kcl_error(p->ctx));
+  CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(), "near-null"),
+         "rows that do not fit: %s", kcl_error());
   B->rows++, X->cols = 1;
   CHECK(kcl_rigid_modes(p->ctx, X, &wrong) == KCL_USAGE && !wrong);
   X->cols = 3;
@@ -542,8 +541,7 @@ static int kernels_of(const place *p, const char *kind, int *stages) {
   int count = 0;
   o.precond = "amg", o.format = "csr-scalar", o.precision = KCL_S;
   if (CHECK(!kcl_generate(p->ctx, kind, &A, NULL)) &&
-      CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solver_source(s, &source), "%s",
-             kcl_error(p->ctx))) {
+      CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solver_source(s, &source), "%s", kcl_error())) {
     *stages = kcl_stage_count(s);
     for (const char *at = source; (at = strstr(at, "void stage_")); at++) count++;
   }

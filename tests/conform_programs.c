@@ -4,7 +4,7 @@
  */
 #include "core/base/cache.h"
 #include "core/base/sum64.h"
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <dirent.h>
@@ -21,7 +21,7 @@ typedef struct outcome {
   unsigned long long sum;
 } outcome;
 
-static int solve(kcl *ctx) {
+static int solve(kcl_context *ctx) {
   static double b[N], x[N];
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
@@ -32,7 +32,7 @@ static int solve(kcl *ctx) {
   o.format = "csr-scalar", o.precision = KCL_S;
   int rc = kcl_generate(ctx, "poisson2d:20", &A, NULL);
   if (!rc) rc = kcl_setup(ctx, A, &o, &s);
-  if (!rc) rc = kcl_solve(s, b, x, &r);
+  if (!rc) rc = kcl_solve_one(s, b, x, &r);
   if (!rc) {
     kcl_solver_info(s, &info);
     printf("%d %d %lld %llu\n", info.programs_compiled, info.programs_cached,
@@ -43,11 +43,11 @@ static int solve(kcl *ctx) {
 }
 
 static int child(void) {
-  kcl *ctx = NULL;
-  if (kcl_create(&ctx)) return 1;
+  kcl_context *ctx = NULL;
+  if (kcl_context_create(NULL, 0, &ctx)) return 1;
   int rc = kcl_select(ctx, "opencl", 0) ? NO_DEVICE : solve(ctx);
-  if (rc) printf("%s\n", kcl_error(ctx));
-  kcl_destroy(&ctx);
+  if (rc) printf("%s\n", kcl_error());
+  kcl_context_free(&ctx);
   return rc;
 }
 

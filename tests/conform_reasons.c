@@ -5,7 +5,7 @@
 #include "tests/options.h"
 
 /* A dense n x n matrix, zeros left out. */
-static kcl_csr *dense(kcl *ctx, int n, const double *a) {
+static kcl_csr *dense(kcl_context *ctx, int n, const double *a) {
   kcl_csr *A = NULL;
   if (kcl_csr_create(ctx, n, n, n * n, KCL_D, &A)) exit(1);
   int64_t k = 0;
@@ -56,8 +56,8 @@ static void solve_by_hand(const place *p, const hand *h, kcl_type precision) {
   o.tol = h->tol > 0 ? h->tol : 1e-8, o.format = "csr-scalar";
   A->symmetry = !strcmp(h->solver, "cg") ? KCL_SYMMETRIC : KCL_GENERAL;
   memcpy(x, h->x0, sizeof x);
-  if (CHECKF(!kcl_setup(p->ctx, A, &o, &s), "%s: %s", h->what, kcl_error(p->ctx)) &&
-      CHECKF(!kcl_solve(s, h->b, x, &r), "%s: %s", h->what, kcl_error(p->ctx)))
+  if (CHECKF(!kcl_setup(p->ctx, A, &o, &s), "%s: %s", h->what, kcl_error()) &&
+      CHECKF(!kcl_solve_one(s, h->b, x, &r), "%s: %s", h->what, kcl_error()))
     check_hand(p, h, A, x, &r, o.tol);
   kcl_solver_free(&s), kcl_csr_free(&A);
 }
@@ -137,15 +137,14 @@ static void test_by_hand(const place *p) {
 
 /* ---------------------------------------------------------------- what set-up refuses */
 
-static void refused(kcl *ctx, const kcl_csr *A, const char *solver, const char *precond, int status,
-                    const char *word) {
+static void refused(kcl_context *ctx, const kcl_csr *A, const char *solver, const char *precond,
+                    int status, const char *word) {
   kcl_solver *s = NULL;
   kcl_options o = cg_options();
   o.solver = solver, o.precond = precond;
   int rc = kcl_setup(ctx, A, &o, &s);
-  CHECKF(rc == status && !s && strstr(kcl_error(ctx), word),
-         "%s %s: status %d, not %d with '%s': %s", solver, precond, rc, status, word,
-         kcl_error(ctx));
+  CHECKF(rc == status && !s && strstr(kcl_error(), word), "%s %s: status %d, not %d with '%s': %s",
+         solver, precond, rc, status, word, kcl_error());
   kcl_solver_free(&s);
 }
 
@@ -166,7 +165,7 @@ static void test_refusals(const place *p) {
     kcl_options o = cg_options();
     kcl_solver *s = NULL;
     o.solver = "bicg", o.precision = KCL_D;
-    CHECK(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(p->ctx), "complex"));
+    CHECK(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(), "complex"));
     kcl_solver_free(&s);
   }
   kcl_csr_free(&A);
@@ -182,14 +181,14 @@ static int stop_at(void *user, const kcl_progress *p) {
 /* Of poisson2d:100, which takes 280 iterations: a GPU is not polled before 96. */
 enum { SEQUENCE_ROWS = 10000 };
 
-static int refuse_infinite(kcl_solver *s, kcl *ctx) {
+static int refuse_infinite(kcl_solver *s) {
   static double b[SEQUENCE_ROWS], x[SEQUENCE_ROWS];
   kcl_report r;
   b[7] = INFINITY;
-  int rc = kcl_solve(s, b, x, &r);
-  CHECKF(rc == KCL_INPUT && strstr(kcl_error(ctx), "finite"), "infinite b: status %d", rc);
+  int rc = kcl_solve_one(s, b, x, &r);
+  CHECKF(rc == KCL_INPUT && strstr(kcl_error(), "finite"), "infinite b: status %d", rc);
   b[7] = NAN;
-  rc = kcl_solve(s, b, x, &r);
+  rc = kcl_solve_one(s, b, x, &r);
   return CHECKF(rc == KCL_INPUT, "b with NaN: status %d", rc);
 }
 
@@ -207,22 +206,22 @@ static void test_sequence(const place *p) {
   for (int i = 0; i < SEQUENCE_ROWS; i++) b[i] = random_number();
   if (!CHECK(!kcl_generate(p->ctx, "poisson2d:100", &A, NULL) && !kcl_setup(p->ctx, A, &o, &s)))
     return;
-  CHECK(!kcl_solve(s, b, x, &r) && r.reason == KCL_INTERRUPTED && !r.converged);
+  CHECK(!kcl_solve_one(s, b, x, &r) && r.reason == KCL_INTERRUPTED && !r.converged);
   CHECKF(r.iterations >= when && r.iterations < 250 && r.true_relative_residual < 1e3,
          "interrupted after %lld, residual %g", (long long)r.iterations, r.true_relative_residual);
   double doubt, res = residual(A, b, x, &doubt);
   CHECKF(fabs(res - r.true_relative_residual) <= tol_certificate(res, doubt),
          "x of the interrupted solve is what was certified");
   when = INT64_MAX;
-  refuse_infinite(s, p->ctx);
+  refuse_infinite(s);
   x[3] = NAN;
-  CHECK(!kcl_solve(s, b, x, &r) && r.reason == KCL_NOT_FINITE && !r.converged);
+  CHECK(!kcl_solve_one(s, b, x, &r) && r.reason == KCL_NOT_FINITE && !r.converged);
   for (int i = 0; i < SEQUENCE_ROWS; i++) x[i] = i % 7;
-  CHECKF(!kcl_solve(s, b, x, &r) && r.converged, "after NaN, %s: %s", p->name,
+  CHECKF(!kcl_solve_one(s, b, x, &r) && r.converged, "after NaN, %s: %s", p->name,
          kcl_reason_text(r.reason));
   CHECK((res = residual(A, b, x, &doubt)) <= tol_claim(1e-8, doubt));
   int64_t first = r.iterations;
-  CHECKF(!kcl_solve(s, b, x, &r) && r.converged && r.iterations == 0,
+  CHECKF(!kcl_solve_one(s, b, x, &r) && r.converged && r.iterations == 0,
          "from its own answer: %lld after %lld", (long long)r.iterations, (long long)first);
   kcl_solver_free(&s), kcl_csr_free(&A);
 }

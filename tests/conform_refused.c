@@ -6,7 +6,7 @@
 enum { N = 70000 };
 
 /* 4 + i / n on the diagonal and the cyclic shift: columns of the last rows are too far apart for 16 bits. */
-static kcl_csr *wide(kcl *ctx) {
+static kcl_csr *wide(kcl_context *ctx) {
   kcl_csr *A = NULL;
   if (kcl_csr_create(ctx, N, N, 2 * N, KCL_D, &A)) return NULL;
   double *val = A->val;
@@ -27,14 +27,14 @@ static void test_matrix(const place *p, const kcl_csr *A, const kcl_options *o) 
   kcl_cost refused, chosen;
   kcl_report r;
   double doubt;
-  if (!CHECKF(!kcl_setup(p->ctx, A, o, &s), "%s: %s", p->name, kcl_error(p->ctx))) return;
+  if (!CHECKF(!kcl_setup(p->ctx, A, o, &s), "%s: %s", p->name, kcl_error())) return;
   const char *name = kcl_engine_format(s->selection.engine);
   CHECK(!kcl_csr_stats(p->ctx, A, &stats));
   CHECK(!kcl_format_cost(p->ctx, &stats, KCL_D, "sell16", &refused) && refused.refusal);
   CHECK(!kcl_format_cost(p->ctx, &stats, KCL_D, name, &chosen) && !chosen.refusal);
   CHECKF(refused.bytes_stored < chosen.bytes_stored, "%s: %s", p->name, name);
   for (int i = 0; i < N; i++) b[i] = random_number(), x[i] = 0;
-  CHECK(!kcl_solve(s, b, x, &r) && r.converged && residual(A, b, x, &doubt) <= 1e-8);
+  CHECK(!kcl_solve_one(s, b, x, &r) && r.converged && residual(A, b, x, &doubt) <= 1e-8);
   kcl_solver_free(&s);
 }
 
@@ -45,8 +45,8 @@ static void test_device(const place *p, const kcl_csr *A, const kcl_options *o) 
   kcl_solver *s = NULL;
   d->memory = 1000000;
   CHECKF(kcl_setup(p->ctx, A, o, &s) == KCL_REFUSED && !s &&
-             strstr(kcl_error(p->ctx), "CSR needs 0.00672 GB, the device has 0.001 GB"),
-         "%s: %s", p->name, kcl_error(p->ctx));
+             strstr(kcl_error(), "CSR needs 0.00672 GB, the device has 0.001 GB"),
+         "%s: %s", p->name, kcl_error());
   d->memory = memory;
   kcl_solver_free(&s);
 }

@@ -34,7 +34,7 @@ static void count_launches(const kcl_run *r, outcome *out) {
 }
 
 /* A x = A 1, up to a factor per right-hand side, in double. series: the variable KRYLOCL_SERIES. */
-static outcome solve(kcl *ctx, const job *j, const char *series) {
+static outcome solve(kcl_context *ctx, const job *j, const char *series) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_report r[KCL_MAX_NRHS] = {{0}};
@@ -43,7 +43,7 @@ static outcome solve(kcl *ctx, const job *j, const char *series) {
   o.solver = j->method, o.precond = j->precond, o.format = "csr-scalar", o.nrhs = j->nrhs;
   o.precision = j->precision, o.tol = j->precision == KCL_S || j->precision == KCL_C ? 1e-4 : 1e-9;
   setenv("KRYLOCL_SERIES", series, 1);
-  if (!CHECKF(!kcl_generate(ctx, j->kind, &A, NULL), "%s", kcl_error(ctx))) return out;
+  if (!CHECKF(!kcl_generate(ctx, j->kind, &A, NULL), "%s", kcl_error())) return out;
   const int64_t n = A->rows;
   const size_t size = kcl_type_size(A->type);
   char *b = calloc((size_t)(n * j->nrhs), size), *x = calloc((size_t)(n * j->nrhs), size);
@@ -54,7 +54,7 @@ static outcome solve(kcl *ctx, const job *j, const char *series) {
     kcl_csr_product(A, typed, NULL, (void *)(b + (size_t)(c * n) * size));
   if (CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve_many(s, j->nrhs, b, x, r) && r->converged,
              "%s, %s, type %c: %s", j->kind, j->precond, kcl_type_letter(j->precision),
-             kcl_error(ctx)))
+             kcl_error()))
     count_launches(run_of(s), &out), out.iterations = r->iterations;
   kcl_copy(KCL_Z, image, A->type, x + (size_t)((j->nrhs - 1) * n) * size, n, 1);
   for (int64_t i = 0; i < n; i++) out.off = fmax(out.off, cabs(image[i] - 1));
@@ -62,7 +62,7 @@ static outcome solve(kcl *ctx, const job *j, const char *series) {
   return out;
 }
 
-static void test_job(kcl *ctx, const job *j) {
+static void test_job(kcl_context *ctx, const job *j) {
   const bool levels = !strcmp(j->precond, "amg"); /* some of them are small */
   const outcome apart = solve(ctx, j, "0"), all = solve(ctx, j, "1000000000"),
                 some = levels ? solve(ctx, j, "60000") : all;
@@ -83,12 +83,12 @@ static void test_job(kcl *ctx, const job *j) {
 
 static bool reopen(place *p, const char *layout, const char *options) {
   setenv("KRYLOCL_LAYOUT", layout, 1), setenv("KRYLOCL_OPTIONS", options, 1);
-  kcl_destroy(&p->ctx);
-  return CHECK(!kcl_create(&p->ctx) && !kcl_select(p->ctx, p->name, 0));
+  kcl_context_free(&p->ctx);
+  return CHECK(!kcl_context_create(NULL, 0, &p->ctx) && !kcl_select(p->ctx, p->name, 0));
 }
 
 /* Two groups of which one is waited for in vain: one launch per stage. */
-static void test_missing(kcl *ctx) {
+static void test_missing(kcl_context *ctx) {
   const job j = {"poisson2d:24", "amg", "cg", KCL_D, 1};
   const outcome o = solve(ctx, &j, "1000000000");
   CHECKF(o.launches == o.stages && o.iterations > 2, "%d stages, %d launches, %lld iterations",

@@ -68,13 +68,13 @@ static void solve_combination(const combination *c, const void *b) {
     skip("%s is refused for %s", c->o.format, c->kind);
     return;
   }
-  if (!CHECKF(!rc, "%s: %s", words(c), kcl_error(c->p->ctx))) return;
+  if (!CHECKF(!rc, "%s: %s", words(c), kcl_error())) return;
   void *x = calloc((size_t)c->A->rows, kcl_type_size(c->A->type)),
        *again = calloc((size_t)c->A->rows, kcl_type_size(c->A->type));
   kcl_report twice;
-  CHECKF(kcl_solve(s, b, x, &r) == KCL_OK, "%s: %s", words(c), kcl_error(c->p->ctx));
+  CHECKF(kcl_solve_one(s, b, x, &r) == KCL_OK, "%s: %s", words(c), kcl_error());
   check_answer(c, b, x, &r, c->o.tol);
-  CHECK(kcl_solve(s, b, again, &twice) ==
+  CHECK(kcl_solve_one(s, b, again, &twice) ==
         KCL_OK); /* several solves with one solver; same bits unless atomics */
   if (!scatters(c->p->ctx, c->o.format) || !c->p->ctx->opencl)
     CHECKF(!memcmp(x, again, (size_t)c->A->rows * kcl_type_size(c->A->type)),
@@ -120,7 +120,7 @@ static void every_option(combination *c, const problem *p, const void *b) {
 
 static void test_problem(const place *p, const problem *q) {
   kcl_csr *A = NULL;
-  if (!CHECKF(kcl_generate(p->ctx, q->kind, &A, NULL) == KCL_OK, "%s", kcl_error(p->ctx))) return;
+  if (!CHECKF(kcl_generate(p->ctx, q->kind, &A, NULL) == KCL_OK, "%s", kcl_error())) return;
   number *x = random_vector(A->type, A->rows), *bv = image(A, x);
   void *b = values_of(A, bv, 1);
   combination c = {.p = p, .A = A, .o = cg_options(), .kind = q->kind};
@@ -159,7 +159,7 @@ static void test_spectrum(const place *p, int distinct, kcl_type t) {
     ((number *)A->val)[i] = 1 + i % distinct * 0.5;
   }
   number *b = random_vector(KCL_Z, N), *x = filled(N, 0);
-  if (CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, b, x, &r), "%s", kcl_error(p->ctx))) {
+  if (CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve_one(s, b, x, &r), "%s", kcl_error())) {
     double top = 1 + 0.5 * (distinct - 1);
     CHECKF(r.converged && r.iterations <= distinct + 2,
            "%d distinct eigenvalues, %s, type %c: %s after %lld", distinct, p->name,
@@ -186,8 +186,8 @@ static void test_restart(const place *p) {
     c.o.restart = i ? 40 : 0, solve_combination(&c, b);
   for (int i = 0; i < 2; i++) {
     o.restart = i ? 51 : -1;
-    CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(p->ctx), "1 to 50"),
-           "restart %d: %s", o.restart, kcl_error(p->ctx));
+    CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(), "1 to 50"),
+           "restart %d: %s", o.restart, kcl_error());
     kcl_solver_free(&s);
   }
   free(x), free(bv), free(b), kcl_csr_free(&A);
@@ -207,7 +207,7 @@ static void test_attainable(const place *p, const char *solver, kcl_type t) {
   number *x = random_vector(A->type, A->rows), *bv = image(A, x);
   void *b = values_of(A, bv, 1);
   memset(x, 0, (size_t)A->rows * sizeof *x);
-  if (CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, b, x, &r), "%s", kcl_error(p->ctx)))
+  if (CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve_one(s, b, x, &r), "%s", kcl_error()))
     CHECKF(r.reason != KCL_INDEFINITE && r.true_relative_residual < 100 * unit,
            "%s, %s, type %c: %s, residual %g", solver, p->name, kcl_type_letter(t),
            kcl_reason_text(r.reason), r.true_relative_residual);

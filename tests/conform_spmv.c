@@ -230,7 +230,7 @@ static void test_formats(const place *p, trial r, const kcl_csr *AH) {
     met[f] = true;
     if (CHECKF(kcl_stored_build(p->ctx, r.f, r.A, &r.m) == KCL_OK &&
                    kcl_stored_build(p->ctx, r.f, AH, &r.mh) == KCL_OK,
-               "%s, %s: %s", name, s->name, kcl_error(p->ctx))) {
+               "%s, %s: %s", name, s->name, kcl_error())) {
       compare_bytes(p, r.m, cost.bytes_stored, s);
       compare_bytes(p, r.mh, cost_h.bytes_stored, s);
       run_trial(&r);
@@ -243,7 +243,7 @@ static void test_formats(const place *p, trial r, const kcl_csr *AH) {
 
 /* One matrix and one reference for all executors and formats. */
 static void test_shape(const shape *s, kcl_type t) {
-  kcl *ctx = places[0].ctx;
+  kcl_context *ctx = places[0].ctx;
   kcl_csr *A = make(ctx, s, t), *AH = NULL;
   trial r = {.A = A, .s = s, .xv = random_vector(t, s->cols), .vv = random_vector(t, s->rows)};
   CHECK(kcl_csr_adjoint(ctx, A, &AH) == KCL_OK && kcl_csr_stats(ctx, A, r.stats) == KCL_OK &&

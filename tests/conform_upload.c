@@ -28,7 +28,7 @@ static void fill(const void *source, int64_t from, int64_t count, void *to) {
 }
 
 /* Two buffers, one right after the other, read back only then. */
-static void test_length(kcl *ctx, size_t element, int64_t count, const char *way) {
+static void test_length(kcl_context *ctx, size_t element, int64_t count, const char *way) {
   cl_mem to[2] = {0};
   size_t bytes = element * (size_t)count;
   char *got = malloc(bytes + 1);
@@ -36,7 +36,7 @@ static void test_length(kcl *ctx, size_t element, int64_t count, const char *way
     pattern p = {element, (char)(17 * i)};
     kcl_upload u = {element, count, fill, &p};
     CHECK(kcl_opencl_buffer(ctx, bytes, "a buffer", &to[i]) == KCL_OK);
-    CHECKF(kcl_opencl_write(ctx, to[i], &u, "writing") == KCL_OK, "%s", kcl_error(ctx));
+    CHECKF(kcl_opencl_write(ctx, to[i], &u, "writing") == KCL_OK, "%s", kcl_error());
   }
   for (int i = 0; i < 2; i++) {
     int64_t bad = -1;
@@ -52,7 +52,7 @@ static void test_length(kcl *ctx, size_t element, int64_t count, const char *way
   free(got);
 }
 
-static void test_lengths(kcl *ctx, int64_t piece, const char *way) {
+static void test_lengths(kcl_context *ctx, int64_t piece, const char *way) {
   const int64_t lengths[] = {0,
                              1,
                              1000,
@@ -78,7 +78,7 @@ static void test_alone(void *ctx, const kcl_member *me) {
 }
 
 /* A matrix as it is, in single precision, and a complex one. */
-static void test_solves(kcl *ctx) {
+static void test_solves(kcl_context *ctx) {
   static const char *const kind[] = {"poisson2d:60", "poisson2d:60", "magnetic:30"};
   static const kcl_type type[] = {KCL_D, KCL_S, KCL_C};
   for (int i = 0; i < 3; i++) {
@@ -92,9 +92,9 @@ static void test_solves(kcl *ctx) {
     int rc = kcl_generate(ctx, kind[i], &A, &b);
     double *x = rc ? NULL : calloc((size_t)A->cols, kcl_type_size(A->type));
     if (!rc) rc = kcl_setup(ctx, A, &o, &s);
-    if (!rc) rc = kcl_solve(s, b->val, x, &r);
+    if (!rc) rc = kcl_solve_one(s, b->val, x, &r);
     CHECKF(!rc && r.converged && r.iterations > 10, "%s, type %c: %s, %g", kind[i],
-           kcl_type_letter(type[i]), rc ? kcl_error(ctx) : kcl_reason_text(r.reason),
+           kcl_type_letter(type[i]), rc ? kcl_error() : kcl_reason_text(r.reason),
            r.true_relative_residual);
     kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b), free(x);
   }
@@ -102,10 +102,10 @@ static void test_solves(kcl *ctx) {
 
 /* cpu and small: what the executor believes of its device. */
 static void test_way(bool cpu, bool small_pieces, const char *way) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   setenv("KRYLOCL_LAYOUT", cpu ? "cpu" : "gpu", 1);
-  if (kcl_create(&ctx) || kcl_select(ctx, "opencl", 0)) {
-    skip("uploads %s: %s", way, kcl_error(ctx));
+  if (kcl_context_create(NULL, 0, &ctx) || kcl_select(ctx, "opencl", 0)) {
+    skip("uploads %s: %s", way, kcl_error());
   } else {
     ctx->opencl->small_groups = cpu || small_pieces;
     if (small_pieces) ctx->opencl->chunk_bytes = 4096;
@@ -113,7 +113,7 @@ static void test_way(bool cpu, bool small_pieces, const char *way) {
     if (small_pieces && !cpu) kcl_parallel(1, test_alone, ctx);
     if (small_pieces) test_solves(ctx);
   }
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
 }
 
 int main(void) {

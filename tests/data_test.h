@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static kcl *ctx;
+static kcl_context *ctx;
 static char folder[] = "/tmp/krylocl-read-XXXXXX";
 
 /* A check reported at `line` with the text `what`. */
@@ -46,7 +46,7 @@ static inline bool well_formed(const kcl_csr *A) {
 static inline kcl_csr *read_good(const char *text, int line) {
   kcl_csr *A = NULL;
   int rc = kcl_csr_read(ctx, put_text(text), &A);
-  if (rc) printf("  %s\n", kcl_error(ctx));
+  if (rc) printf("  %s\n", kcl_error());
   if (!CHECK_AT(rc == KCL_OK && A && well_formed(A), line, "reads")) exit(1);
   return A;
 }
@@ -58,13 +58,13 @@ typedef struct test {
 } test;
 static inline int run_tests(const test *tests, size_t n) {
   char command[400];
-  if (!mkdtemp(folder) || kcl_create(&ctx)) return 1;
+  if (!mkdtemp(folder) || kcl_context_create(NULL, 0, &ctx)) return 1;
   for (size_t i = 0; i < n; i++) {
     int before = failed;
     tests[i].run();
     if (failed == before) printf("ok %s\n", tests[i].name);
   }
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   snprintf(command, sizeof command, "rm -r %s", folder);
   CHECK(system(command) == 0);
   return check_report();

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The examples of docs/operator.md, docs/matrices.md and docs/options.md, run on each device. The worked examples of docs/add-method.md,
+# The examples of the pages below, run on each device. The worked examples of docs/add-method.md,
 # docs/add-preconditioner.md and docs/add-command.md: their code is taken from the pages, compiled, linked in front of the
 # library, and runs. Blocks marked "```c PATH" are files; those of a list are added to it.
 # The row of docs/add-method.md is compared with what tests/test_methods.c counts.
@@ -79,19 +79,31 @@ run 2 "transpose without an output" transpose general.mtx
 run 2 "block-jacobi, least squares" solve real.mtx --solver cgls --precond block-jacobi -q
 
 mkdir -p examples
-awk '/^```c / { file = "examples/" $2; next } /^```/ { file = ""; next } file != "" { print >>file }' "$root/docs/operator.md" "$root/docs/matrices.md" "$root/docs/options.md"
-for example in power buffers springs choices; do
-  case $example$flags in buffers*KCL_NO_OPENCL*) echo "skipped: docs, $example: a build without OpenCL"; continue ;; esac
-  (cd "$root" && $flags -Werror -o "$here/examples/$example" "$here/examples/$example.c" "$build"/libkrylocl.a $libraries) >out 2>err
+opencl= # of programs that call OpenCL themselves
+for library in -lOpenCL '-framework OpenCL'; do
+  [ -n "$opencl" ] || ! echo 'int main(void) { return 0; }' | ${CC:-cc} -x c - -o probe $library 2>/dev/null || opencl=$library
+done
+awk '/^```c / { file = "examples/" $2; next } /^```/ { file = ""; next } file != "" { print >>file }' \
+  "$root"/docs/operator.md "$root"/docs/vectors.md "$root"/docs/matrices.md "$root"/docs/options.md "$root"/docs/preconditioners.md "$root"/docs/matrix_free.md
+for example in power springs choices sharing laplace buffers heat stencil; do
+  own=
+  case $example in buffers | heat | stencil) # they call OpenCL
+    case $flags in *KCL_NO_OPENCL*) echo "skipped: docs, $example: a build without OpenCL"; continue ;; esac
+    own=$opencl
+    [ -n "$own" ] || { echo "skipped: docs, $example: no OpenCL to link with"; continue; } ;;
+  esac
+  (cd "$root" && $flags -Werror -o "$here/examples/$example" "$here/examples/$example.c" "$build"/libkrylocl.a $own $libraries) >out 2>err
   verdict $? "docs, $example compiles: $(head -3 err)"
 done
 for device in cpu opencl; do
   [ $device = cpu ] || "$prog" devices 2>/dev/null | grep -q '^0:0' || { echo "skipped: no OpenCL device"; continue; }
-  for example in power springs choices; do
+  for example in power springs choices sharing laplace; do
     KRYLOCL_DEVICE=$device examples/$example >out 2>err
     verdict $? "docs, $example on $device: $(cat out err)"
   done
-  [ $device = cpu ] || [ ! -x examples/buffers ] || { examples/buffers >out 2>err; verdict $? "docs, buffers: $(cat out err)"; }
+  for example in buffers heat stencil; do
+    [ $device = cpu ] || [ ! -x examples/$example ] || { examples/$example >out 2>err; verdict $? "docs, $example: $(cat out err)"; }
+  done
 done
 KRYLOCL_DEVICE=cpu KRYLOCL_SOLVE='solver=minres tol=1e-4' examples/choices precond=jacobi >out 2>err
 verdict $? "docs, choices: $(cat err)"

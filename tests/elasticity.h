@@ -2,11 +2,11 @@
 #ifndef ELASTICITY_H
 #define ELASTICITY_H
 
-#include "krylocl.h"
+#include "solver/calls.h"
 #include <stdlib.h>
 
 /* Of the nodes of elasticity:NxNxN (data/generators/elasticity.c). */
-static inline kcl_dense *coordinates(kcl *ctx, int64_t n) {
+static inline kcl_dense *coordinates(kcl_context *ctx, int64_t n) {
   kcl_dense *X = NULL;
   const int64_t nodes = n * (n + 1) * (n + 1);
   if (kcl_dense_create(ctx, nodes, 3, KCL_D, &X)) exit(1);

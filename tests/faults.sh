@@ -13,7 +13,9 @@ case ${SAN:+asan}$(ldd "$prog" 2>/dev/null) in
 '') echo "skip injected failures: no LD_PRELOAD here"; echo "0 passed, 0 failed, 1 skipped"; exit 0 ;;
 esac
 for shim in opencl alloc threads; do
-  ${CC:-cc} -shared -fPIC -O1 -o $shim.so "$root/tests/faults/$shim.c" -ldl 2>log || { echo "skip $shim: $(head -1 log)"; rm -f $shim.so; }
+  libraries=-ldl
+  [ $shim != opencl ] || libraries="-ldl -Wl,--no-as-needed -l:libOpenCL.so.1" # which the library then finds loaded, behind it
+  ${CC:-cc} -shared -fPIC -O1 -o $shim.so "$root/tests/faults/$shim.c" $libraries 2>log || { echo "skip $shim: $(head -1 log)"; rm -f $shim.so; }
 done
 
 "$prog" generate poisson2d:12 -q -o A.mtx --rhs b.rhs

@@ -10,7 +10,7 @@
  */
 #ifndef KCL_FILTER_H
 #define KCL_FILTER_H
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include <string.h>
 

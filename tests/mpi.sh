@@ -57,6 +57,8 @@ for n in 1 2 4; do
   if [ "$thorough" -lt 1 ] && [ $n = 1 ]; then continue; fi
   ranks $n "$BUILD/tests/mpi/scale_mpi" >"$tmp/log" 2>&1
   tally $? "scale_mpi on $n ranks"
+  ranks $n "$BUILD/tests/mpi/context_mpi" cpu >"$tmp/log" 2>&1
+  tally $? "context_mpi on $n ranks"
   ranks $n "$BUILD/tests/mpi/rectangle_mpi" >"$tmp/log" 2>&1
   tally $? "rectangle_mpi on $n ranks"
 done

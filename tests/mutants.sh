@@ -103,12 +103,16 @@ mutant recorder-length $P '(s->n == 0 || s->space == space)' true test_program
 mutant recorder-scatter $P 'if (s->A && kcl_stored_scatters(s->A)) return false;' '' test_program
 mutant recorder-full $P '> KCL_MOST_STAGE_VECTORS - 3' '> KCL_MOST_STAGE_VECTORS + 3' test_program
 mutant recorder-old-value $P '(test || !used_as_coefficient(s, op.slot))' true test_program
-mutant recorder-step $P 'joins = joins && !s->vectors && !s->A' 'joins = joins && !s->A' test_program
+mutant recorder-step $P 'joins = joins && !s->vectors && !kcl_stage_operator(s)' 'joins = joins && !kcl_stage_operator(s)' test_program
 mutant recorder-same-dot $P "if (o->code != KCL_OP_DOT && (o->y == x || o->y == y)) break;" '' test_program
 # ---- the byte model
 P=core/program/stage.c
-mutant bytes-doubled $P 'bytes += times * (double)kcl_type_size' 'bytes += 2 * times * (double)kcl_type_size' test_methods
-mutant bytes-constants $P 'kcl_vector_shared(k, list[v]) ? 1 : nrhs' nrhs test_methods
+mutant bytes-doubled $P 'bytes += bytes_of_vector(k, list[v], nrhs) *' 'bytes += 2 * bytes_of_vector(k, list[v], nrhs) *' test_methods
+mutant bytes-constants $P '(kcl_vector_shared(k, v) ? 1 : nrhs)' nrhs test_methods
+# ---- functions in place of a matrix
+mutant shell-thread core/cpu/executor.c 'return b->step != CALLING;' 'return b->step != CALLING || (b->step = 0, b->status = call_function(b), true);' conform_shell
+mutant shell-stopped core/opencl/run/call.c 'if (r->idle[0]) return KCL_OK;' '' conform_shell
+mutant shell-failure core/cpu/executor.c 'b.status = call_function(&b);' 'call_function(&b);' test_shell
 # ---- reductions carried across the loop; residual replacement
 mutant recorder-seeds $P 'bool seeds = k->carried &&' 'bool seeds = false && k->carried &&' test_program
 mutant replacement-host solver/engine/engine.c 'if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);' '' test_program
@@ -143,7 +147,10 @@ mutant refresh-symmetry core/matrix/symmetry.c 'if (code != m->code) compare_off
 mutant refresh-columns core/matrix/stats.c 'return by_structure && !c.zeros ?' 'return by_structure ?' test_structure
 mutant nan-row core/base/team.h 'return b <= a || isnan(a) ? a : b' 'return b <= a ? a : b' test_misuse
 mutant refresh-statistics solver/setup.c 'if (!rc && !s->known) rc = kcl_csr_values' 'if (!rc && !s->known && !s->structure_known) rc = kcl_csr_values' test_refresh
-mutant refresh-pattern solver/refresh.c 'now->col != s->sums.col' 'false' test_refresh
+mutant refresh-pattern solver/sums.c 'now->row_ptr != sums->row_ptr || now->col != sums->col' 'false' test_refresh
+mutant keep-hierarchy solver/setup.c 'c->way.precond->hierarchy && !before->hierarchy' 'false' test_update
+mutant keep-matrix solver/engine/precond.c 'if (!rc) M->A = kcl_stored_share(A);' '' test_update
+mutant given-symmetry solver/precond/setup.c '(m->hermitian && !(symmetric && M->hermitian))' 'false' test_precond_shell
 # ---- scaling
 mutant scaling-x solver/engine/given.c 'v.power, -v.sign, -v.shift)' 'v.power, v.sign, -v.shift)' conform_scale
 mutant scaling-norm solver/engine/scale.c 'kcl_scale_vector(wide, copy, n, power, 1, -most);' 'kcl_scale_vector(wide, copy, n, power, -1, -most);' conform_scale

@@ -1,5 +1,5 @@
-/* Loaded before libOpenCL (LD_PRELOAD): a driver that builds programs without compiling them, and runs no kernel. For
- * tests/nvidia_text.sh, which wants the source that the library generates and compiles it itself. */
+/* Loaded before libOpenCL, with which it is linked (LD_PRELOAD): a driver that builds programs without compiling them, and runs
+ * no kernel. For tests/nvidia_text.sh, which wants the source that the library generates and compiles it itself. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 

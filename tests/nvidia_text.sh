@@ -12,7 +12,7 @@ compile() { clang -x cl -cl-std=CL1.2 -O0 -target $target -Xclang -finclude-defa
 echo 'kernel void k(global double *x) { x[get_global_id(0)] = 0; }' >"$folder/probe.cl"
 compile "$folder/probe.cl" >/dev/null 2>&1 || skip "no clang that compiles OpenCL C for $target"
 
-clang -shared -fPIC -o "$folder/no_compiler.so" tests/no_compiler.c 2>"$folder/log" || skip "$(head -1 "$folder/log")"
+clang -shared -fPIC -o "$folder/no_compiler.so" tests/no_compiler.c -Wl,--no-as-needed -l:libOpenCL.so.1 2>"$folder/log" || skip "$(head -1 "$folder/log")"
 
 one() { # name matrix arguments of explain: its sources, compiled, each once
   name=$1 matrix=$2

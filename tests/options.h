@@ -1,7 +1,7 @@
 /* Options for tests of one method: cg without a preconditioner, where kcl_defaults leaves both to "auto". */
 #ifndef KCL_TEST_OPTIONS_H
 #define KCL_TEST_OPTIONS_H
-#include "krylocl.h"
+#include "solver/calls.h"
 #include <string.h>
 
 static inline kcl_options cg_options(void) {

@@ -11,7 +11,7 @@ verdict() { if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else failed=$((faile
 # Under `make check` MAKEFLAGS has options that are not for this make.
 MAKEFLAGS= make -s install PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
 verdict $? "make install"
-for f in bin/krylocl include/krylocl.h lib/libkrylocl.a lib/pkgconfig/krylocl.pc share/man/man1/krylocl.1 \
+for f in bin/krylocl include/krylocl.h include/krylocl/io.h lib/libkrylocl.a lib/pkgconfig/krylocl.pc share/man/man1/krylocl.1 \
   share/bash-completion/completions/krylocl share/zsh/site-functions/_krylocl share/fish/vendor_completions.d/krylocl.fish \
   share/doc/krylocl/docs/troubleshooting.md lib/cmake/krylocl/krylocl-config.cmake; do
   [ -s "$dir/$f" ]; verdict $? "$f is not installed"
@@ -52,7 +52,7 @@ if command -v cmake >/dev/null 2>&1; then
       cmake --build "$dir/cmake/build" >"$dir/out" 2>&1 && (cd "$dir" && cmake/build/example >out 2>&1)
   }
   for target in krylocl::krylocl krylocl::static; do
-    project 0.1 $target; verdict $? "a project of CMake with $target: $(tail -3 "$dir/out")"
+    project 0.2 $target; verdict $? "a project of CMake with $target: $(tail -3 "$dir/out")"
   done
   project 9 krylocl::krylocl; [ $? -ne 0 ] && grep -q 'compatible' "$dir/out"; verdict $? "CMake takes version 9"
 else

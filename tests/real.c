@@ -23,7 +23,7 @@ typedef struct system {
 
 static double *vector(const system_ *s) { return calloc((size_t)s->reals + 2, sizeof(double)); }
 
-static bool right_hand_side(kcl *ctx, system_ *s) {
+static bool right_hand_side(kcl_context *ctx, system_ *s) {
   s->reals = s->A->rows * (kcl_type_complex(s->A->type) ? 2 : 1);
   s->b = vector(s), s->x = vector(s);
   if (!s->e->rhs[0]) { /* b = A 1 */
@@ -34,14 +34,14 @@ static bool right_hand_side(kcl *ctx, system_ *s) {
   return given_side(ctx, s->e, s->A, s->b);
 }
 
-static void direct(kcl *ctx, system_ *s) {
+static void direct(kcl_context *ctx, system_ *s) {
   kcl_direct_info info;
   kcl_certificate c;
   if (kcl_direct_available() && s->e->nnz <= 4000000 && !kcl_direct(ctx, s->A, s->b, s->x, &info) &&
       !kcl_certify(ctx, s->A, s->b, s->x, &c))
     s->kappa = info.condition, s->eta = c.backward_error;
   else if (kcl_direct_available())
-    skip("%s: no direct solution: %s", s->e->name, kcl_error(ctx));
+    skip("%s: no direct solution: %s", s->e->name, kcl_error());
 }
 
 static double largest(const system_ *s, const double *a, const double *b) {
@@ -86,8 +86,8 @@ static kcl_reason solve(const system_ *s, const place *p, const kcl_options *o) 
   char difference[40];
   int rc = kcl_setup(p->ctx, s->A, o, &k);
   if (rc == KCL_REFUSED || rc == KCL_USAGE)
-    skip("%s, %s, %s %s: %s", s->e->name, p->name, o->format, o->precond, kcl_error(p->ctx));
-  else if (CHECKF(!rc && !kcl_solve(k, s->b, x, &r), "%s: %s", s->e->name, kcl_error(p->ctx))) {
+    skip("%s, %s, %s %s: %s", s->e->name, p->name, o->format, o->precond, kcl_error());
+  else if (CHECKF(!rc && !kcl_solve_one(k, s->b, x, &r), "%s: %s", s->e->name, kcl_error())) {
     double doubt, res = residual(s->A, s->b, x, &doubt);
     compare(s, p, o, &r, x, difference), row(s, p, o, &r, difference);
     CHECKF(!r.converged || res <= tol_claim(tol, doubt), "%s, %s, %s: claims %g, has %g",
@@ -134,10 +134,10 @@ static void solve_system(system_ *s) {
 
 static void test_matrix(const entry *e) {
   system_ s = {.e = e};
-  kcl *ctx = places[0].ctx;
+  kcl_context *ctx = places[0].ctx;
   bool wanted =
       e->definite || e->rhs[0] || !strcmp(e->name, "young1c") || !strncmp(e->name, "conf5", 5);
-  if (CHECKF(!kcl_csr_read(ctx, path_of(e->name, ".mtx.gz"), &s.A), "%s", kcl_error(ctx))) {
+  if (CHECKF(!kcl_csr_read(ctx, path_of(e->name, ".mtx.gz"), &s.A), "%s", kcl_error())) {
     CHECKF(s.A->rows == e->rows && s.A->cols == e->cols && s.A->nnz == e->nnz,
            "%s: %lld x %lld with %lld entries", e->name, (long long)s.A->rows, (long long)s.A->cols,
            (long long)s.A->nnz);

@@ -42,11 +42,11 @@ static inline bool parse(char *line, entry *e) {
 }
 
 /* b from its own file, in A's type. */
-static inline bool given_side(kcl *ctx, const entry *e, const kcl_csr *A, double *b) {
+static inline bool given_side(kcl_context *ctx, const entry *e, const kcl_csr *A, double *b) {
   kcl_dense *B = NULL, *C = NULL;
   bool good = CHECKF(!kcl_dense_read(ctx, path_of(e->rhs, ""), &B) &&
                          !kcl_dense_convert(ctx, B, A->type, &C) && C->rows == A->rows,
-                     "%s: %s", e->rhs, kcl_error(ctx));
+                     "%s: %s", e->rhs, kcl_error());
   if (good) memcpy(b, C->val, (size_t)A->rows * kcl_type_size(A->type));
   kcl_dense_free(&B), kcl_dense_free(&C);
   return good;

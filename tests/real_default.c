@@ -44,8 +44,8 @@ static void solve(const entry *e, const kcl_csr *A, const double *b, double begi
   kcl_options o = kcl_defaults;
   double *x = calloc((size_t)A->cols + 1, kcl_type_size(A->type)), end = begin + SECONDS;
   o.precision = A->type, o.progress = too_long, o.user = &end;
-  if (CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, b, x, &r), "%s: %s", e->name,
-             kcl_error(p->ctx))) {
+  if (CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve_one(s, b, x, &r), "%s: %s", e->name,
+             kcl_error())) {
     double seconds = kcl_now() - begin;
     check(e, A, b, x, &r), say(e, s, &r, seconds);
     answered += (r.converged || r.least_squares) && seconds <= SECONDS;
@@ -56,8 +56,7 @@ static void solve(const entry *e, const kcl_csr *A, const double *b, double begi
 static void test_matrix(const entry *e) {
   kcl_csr *A = NULL;
   double begin = kcl_now();
-  if (!CHECKF(!kcl_csr_read(places[0].ctx, path_of(e->name, ".mtx.gz"), &A), "%s",
-              kcl_error(places[0].ctx)))
+  if (!CHECKF(!kcl_csr_read(places[0].ctx, path_of(e->name, ".mtx.gz"), &A), "%s", kcl_error()))
     return;
   int w = kcl_type_complex(A->type) ? 2 : 1;
   double *b = calloc((size_t)(w * A->rows) + 1, sizeof *b),

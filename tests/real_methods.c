@@ -64,10 +64,10 @@ static void solve(const entry *e, const kcl_csr *A, const double *b, kcl_options
   snprintf(cell, 16, "-"), end = now() + SECONDS;
   if (rc == KCL_USAGE ||
       rc == KCL_INPUT) /* does not fit: the message names the method or the preconditioner */
-    CHECKF(strstr(kcl_error(p->ctx), o.solver) || strstr(kcl_error(p->ctx), o.precond), "%s: %s",
-           e->name, kcl_error(p->ctx));
-  else if (CHECKF(!rc && !kcl_solve(k, b, x, &r), "%s, %s %s: %s", e->name, o.solver, o.precond,
-                  kcl_error(p->ctx))) {
+    CHECKF(strstr(kcl_error(), o.solver) || strstr(kcl_error(), o.precond), "%s: %s", e->name,
+           kcl_error());
+  else if (CHECKF(!rc && !kcl_solve_one(k, b, x, &r), "%s, %s %s: %s", e->name, o.solver, o.precond,
+                  kcl_error())) {
     check(e, A, &o, b, x, &r);
     if (r.converged || r.least_squares)
       snprintf(cell, 16, "%lld", (long long)r.iterations);
@@ -95,8 +95,7 @@ static void by_all(const entry *e, const kcl_csr *A, const double *b) {
 
 static void test_matrix(const entry *e) {
   kcl_csr *A = NULL;
-  if (!CHECKF(!kcl_csr_read(places[0].ctx, path_of(e->name, ".mtx.gz"), &A), "%s",
-              kcl_error(places[0].ctx)))
+  if (!CHECKF(!kcl_csr_read(places[0].ctx, path_of(e->name, ".mtx.gz"), &A), "%s", kcl_error()))
     return;
   if (!strncmp(e->name, "conf5", 5)) fermion(&A);
   int w = kcl_type_complex(A->type) ? 2 : 1;

@@ -51,8 +51,7 @@ static double multiply(const place *p, const product_ *r, const kcl_stats *stats
              !kcl_format_cost(p->ctx, stats, r->A->type, name, &cost)))
     return NAN;
   if (cost.refusal) return -1;
-  if (!CHECKF(!kcl_stored_build(p->ctx, f, r->A, &m), "%s: %s", name, kcl_error(p->ctx)))
-    return NAN;
+  if (!CHECKF(!kcl_stored_build(p->ctx, f, r->A, &m), "%s: %s", name, kcl_error())) return NAN;
   box *b = box_new(p, r->A->type, r->A->rows);
   kcl_vec x = kcl_vector_of(b->k, r->A->cols, "x"), y = kcl_vector(b->k, "y");
   b->k->A = m;
@@ -98,15 +97,14 @@ static void in_formats(const place *p, const entry *e, const kcl_csr *A, const c
 static void test_type(const place *p, const entry *e, const kcl_csr *A, kcl_type t) {
   kcl_csr *T = NULL, *H = NULL;
   if (CHECKF(!kcl_csr_convert(p->ctx, A, t, &T) && !kcl_csr_adjoint(p->ctx, T, &H), "%s: %s",
-             e->name, kcl_error(p->ctx)))
+             e->name, kcl_error()))
     in_formats(p, e, T, "A"), in_formats(p, e, H, "A^H");
   kcl_csr_free(&T), kcl_csr_free(&H);
 }
 
 static void test_matrix(const entry *e) {
   kcl_csr *A = NULL;
-  if (CHECKF(!kcl_csr_read(places[0].ctx, path_of(e->name, ".mtx.gz"), &A), "%s",
-             kcl_error(places[0].ctx)))
+  if (CHECKF(!kcl_csr_read(places[0].ctx, path_of(e->name, ".mtx.gz"), &A), "%s", kcl_error()))
     for (int p = 0; p < place_count; p++)
       for (int single = 0; single < 2; single++) {
         kcl_type t =

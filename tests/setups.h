@@ -11,7 +11,7 @@
 static const double CLOSE = 1e-12; /* a few hundred roundings of sums without much cancellation */
 
 typedef struct pair {
-  kcl *ctx;
+  kcl_context *ctx;
   kcl_device_setup *s;
   const char *name; /* of the system */
 } pair;
@@ -19,7 +19,7 @@ typedef struct pair {
 /* C of the device is H, up to rounding; frees H. */
 static void compare(const pair *p, const char *what, kcl_device_csr *C, kcl_csr **H) {
   kcl_csr *D = NULL;
-  if (!CHECKF(!kcl_amg_device_download(p->s, C, &D), "%s", kcl_error(p->ctx))) return;
+  if (!CHECKF(!kcl_amg_device_download(p->s, C, &D), "%s", kcl_error())) return;
   const kcl_csr *A = *H;
   bool same = D->rows == A->rows && D->cols == A->cols && D->nnz == A->nnz;
   for (int64_t i = 0; same && i <= A->rows; i++) same = D->row_ptr[i] == A->row_ptr[i];
@@ -36,7 +36,7 @@ static void compare(const pair *p, const char *what, kcl_device_csr *C, kcl_csr 
 }
 
 /* test(pair, A) with a set-up on the device. */
-static void with_setup(kcl *ctx, const char *name, bool aggregation,
+static void with_setup(kcl_context *ctx, const char *name, bool aggregation,
                        int (*test)(const pair *, const kcl_csr *)) {
   pair p = {.ctx = ctx, .name = name};
   kcl_csr *A = NULL;
@@ -45,7 +45,7 @@ static void with_setup(kcl *ctx, const char *name, bool aggregation,
   KCL_TRY(kcl_amg_device_open(ctx, KCL_D, aggregation, &p.s));
   KCL_TRY(test(&p, A));
 done:
-  CHECKF(!rc, "%s: %s", name, rc == KCL_UNSUITED ? "does not suit the device" : kcl_error(ctx));
+  CHECKF(!rc, "%s: %s", name, rc == KCL_UNSUITED ? "does not suit the device" : kcl_error());
   kcl_amg_device_close(&p.s), kcl_csr_free(&A);
 }
 

@@ -144,7 +144,7 @@ static void fill_values(kcl_csr *A, const shape *s) {
 }
 
 /* Two passes over the rows, for lengths and for columns, with the same random numbers. */
-static kcl_csr *make(kcl *ctx, const shape *s, kcl_type t) {
+static kcl_csr *make(kcl_context *ctx, const shape *s, kcl_type t) {
   int32_t *col = malloc((size_t)(s->cols + 8) * sizeof *col);
   kcl_csr *A = NULL;
   uint64_t before = random_state;

@@ -6,7 +6,7 @@
 #include "tests/check.h"
 #include <string.h>
 
-static inline bool precond_suits(kcl *ctx, const kcl_csr *A, const kcl_options *o) {
+static inline bool precond_suits(kcl_context *ctx, const kcl_csr *A, const kcl_options *o) {
   const kcl_precond_kind *p;
   const kcl_method *m;
   kcl_stats s;
@@ -20,12 +20,12 @@ static inline bool precond_suits(kcl *ctx, const kcl_csr *A, const kcl_options *
 }
 
 /* False, and a set-up was refused with a sentence that names the preconditioner. */
-static inline bool precond_taken(kcl *ctx, const kcl_csr *A, const kcl_options *o) {
+static inline bool precond_taken(kcl_context *ctx, const kcl_csr *A, const kcl_options *o) {
   kcl_solver *s = NULL;
   if (precond_suits(ctx, A, o)) return true;
   int rc = kcl_setup(ctx, A, o, &s);
-  CHECKF(rc == KCL_USAGE && strstr(kcl_error(ctx), o->precond), "%s with %s: status %d, %s",
-         o->precond, o->solver, rc, kcl_error(ctx));
+  CHECKF(rc == KCL_USAGE && strstr(kcl_error(), o->precond), "%s with %s: status %d, %s",
+         o->precond, o->solver, rc, kcl_error());
   kcl_solver_free(&s);
   return false;
 }

@@ -1,5 +1,5 @@
 /* Errors a caller can make, and the report of a solve that the progress callback ended. */
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <math.h>
@@ -10,7 +10,7 @@ enum { N = 3, NNZ = 5 };
 /* | 2 . 1 |   with one error at a time
  * | . 3 . |
  * | 1 . 2 | */
-static void test_matrices(kcl *ctx) {
+static void test_matrices(kcl_context *ctx) {
   static const struct {
     const char *what, *word;
     int64_t row_ptr[N + 1];
@@ -40,17 +40,17 @@ static void test_matrices(kcl *ctx) {
                        .col = col,
                        .val = val,
                        .type = (kcl_type)bad[i].type};
-    CHECKF(kcl_setup(ctx, &A, NULL, &s) == KCL_USAGE && !s && strstr(kcl_error(ctx), bad[i].word),
-           "%s: %s", bad[i].what, kcl_error(ctx));
+    CHECKF(kcl_setup(ctx, &A, NULL, &s) == KCL_USAGE && !s && strstr(kcl_error(), bad[i].word),
+           "%s: %s", bad[i].what, kcl_error());
   }
   kcl_csr *A;
   CHECK(kcl_csr_create(ctx, -1, 3, 3, KCL_D, &A) == KCL_USAGE && !A);
   CHECK(kcl_csr_create(ctx, 3, 3, 3, (kcl_type)9, &A) == KCL_USAGE && !A);
 }
 
-static void test_numbers(kcl *ctx) {
+static void test_numbers(kcl_context *ctx) {
   kcl_tunable t;
-  CHECK(kcl_select(ctx, "cpu", 100000) == KCL_USAGE && strstr(kcl_error(ctx), "4096"));
+  CHECK(kcl_select(ctx, "cpu", 100000) == KCL_USAGE && strstr(kcl_error(), "4096"));
   CHECK(kcl_select(ctx, "cpu", -1) == KCL_USAGE);
   CHECK(kcl_tunable_get(ctx, -1, &t) == KCL_USAGE && !t.name);
   CHECK(kcl_tunable_get(ctx, kcl_tunable_count(), &t) == KCL_USAGE && !t.name);
@@ -87,7 +87,7 @@ static int stop_at_20(void *user, const kcl_progress *p) {
 }
 
 /* The report describes the x that is returned; reports may be NULL. */
-static void test_reports(kcl *ctx, const char *device) {
+static void test_reports(kcl_context *ctx, const char *device) {
   kcl_csr *A;
   kcl_dense *b;
   kcl_solver *s = NULL;
@@ -96,34 +96,34 @@ static void test_reports(kcl *ctx, const char *device) {
   o.format = "csr-scalar", o.tol = 0, o.progress = stop_at_20;
   if (!CHECK(!kcl_generate(ctx, "poisson2d:200", &A, &b))) return;
   double *x = calloc((size_t)A->cols, sizeof *x), *values = b->val;
-  if (CHECKF(!kcl_setup(ctx, A, &o, &s), "%s", kcl_error(ctx))) {
-    CHECK(!kcl_solve(s, values, x, &r) && r.reason == KCL_INTERRUPTED && r.iterations >= 20);
+  if (CHECKF(!kcl_setup(ctx, A, &o, &s), "%s", kcl_error())) {
+    CHECK(!kcl_solve_one(s, values, x, &r) && r.reason == KCL_INTERRUPTED && r.iterations >= 20);
     CHECKF(fabs(r.relative_residual - r.true_relative_residual) < 1e-9 * r.relative_residual &&
                r.history_size == r.iterations + 1 && r.history[r.iterations] == r.relative_residual,
            "%s: after %lld iterations %g, of x %g, %lld in the history", device,
            (long long)r.iterations, r.relative_residual, r.true_relative_residual,
            (long long)r.history_size);
-    CHECK(!kcl_solve(s, values, x, NULL));
+    CHECK(!kcl_solve_one(s, values, x, NULL));
     values[3] = NAN;
-    CHECK(kcl_solve(s, values, x, &r) == KCL_INPUT && !r.converged && !r.iterations);
+    CHECK(kcl_solve_one(s, values, x, &r) == KCL_INPUT && !r.converged && !r.iterations);
   }
   free(x), kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
 int main(void) {
   static const char *const devices[] = {"cpu", "opencl"};
-  kcl *ctx;
+  kcl_context *ctx;
   CHECK(!strcmp(kcl_version(), KCL_VERSION));
-  if (!CHECK(!kcl_create(&ctx))) return check_report();
+  if (!CHECK(!kcl_context_create(NULL, 0, &ctx))) return check_report();
   for (int i = 0; i < 2; i++) {
     if (kcl_select(ctx, devices[i], 0)) {
-      skip("%s: %s", devices[i], kcl_error(ctx));
+      skip("%s: %s", devices[i], kcl_error());
       continue;
     }
     test_matrices(ctx), test_reports(ctx, devices[i]);
   }
   test_numbers(ctx);
   test_nearest();
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

@@ -1,12 +1,12 @@
 /* Rows of a benchmark through the public header: what is filled in for methods, products and the reference, in every
  * scalar type; bounds of a plan; the median and its interval on samples made by hand. */
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "solver/bench.h"
 #include "tests/check.h"
 #include <math.h>
 #include <string.h>
 
-static kcl *ctx;
+static kcl_context *ctx;
 
 /* ---------------------------------------------------------------- the median */
 
@@ -70,30 +70,30 @@ static void test_types(const kcl_csr *A, const kcl_csr *Z) {
     const kcl_csr *B = kcl_type_complex((kcl_type)t) ? Z : A;
     const double size = (double)kcl_type_size((kcl_type)t);
     o.precision = (kcl_type)t, o.format = "ell", o.solver = "cg", o.precond = "none";
-    CHECKF(!kcl_bench_method(ctx, B, &o, &quick, &r), "%s", kcl_error(ctx));
+    CHECKF(!kcl_bench_method(ctx, B, &o, &quick, &r), "%s", kcl_error());
     CHECK(r.validated && r.nrhs == 1 && r.kernel[0] && r.bytes_iteration > r.bytes_product);
     CHECK(all_positive(&r.iteration, 4) && all_positive(&r.product, 4));
     CHECK(r.iteration.iterations >= 1 && r.iteration.iterations <= 3);
     kcl_bench_free(&r);
     CHECK(!r.product.seconds && !r.iteration.count);
-    CHECKF(!kcl_bench_product(ctx, B, &o, &quick, &r), "%s", kcl_error(ctx));
+    CHECKF(!kcl_bench_product(ctx, B, &o, &quick, &r), "%s", kcl_error());
     CHECK(r.validated && !r.iteration.count && all_positive(&r.product, 4));
     CHECK(r.bytes_iteration == 0 && r.bytes_product == r.bytes_stored + 2 * size * (double)A->rows);
     kcl_bench_free(&r);
-    CHECKF(!kcl_bench_sequential(ctx, B, NULL, (kcl_type)t, &quick, &r), "%s", kcl_error(ctx));
+    CHECKF(!kcl_bench_sequential(ctx, B, NULL, (kcl_type)t, &quick, &r), "%s", kcl_error());
     CHECK(r.validated && all_positive(&r.product, 4) && strstr(r.kernel, "sequential"));
     kcl_bench_free(&r);
-    CHECKF(!kcl_bench_sequential(ctx, B, "dense", (kcl_type)t, &quick, &r), "%s", kcl_error(ctx));
+    CHECKF(!kcl_bench_sequential(ctx, B, "dense", (kcl_type)t, &quick, &r), "%s", kcl_error());
     CHECK(r.validated && all_positive(&r.product, 4) && strstr(r.kernel, "dense"));
     CHECK(r.bytes_stored == size * (double)(A->rows * A->cols));
     kcl_bench_free(&r);
     kcl_bench_plan with = quick;
     with.transfers = true;
     for (o.nrhs = 1; o.nrhs <= 3; o.nrhs += 2) {
-      CHECKF(!kcl_bench_product(ctx, B, &o, &with, &r), "%s", kcl_error(ctx));
+      CHECKF(!kcl_bench_product(ctx, B, &o, &with, &r), "%s", kcl_error());
       CHECK(r.validated && all_positive(&r.transfer, 4));
       kcl_bench_free(&r);
-      CHECKF(!kcl_bench_method(ctx, B, &o, &with, &r), "%s", kcl_error(ctx));
+      CHECKF(!kcl_bench_method(ctx, B, &o, &with, &r), "%s", kcl_error());
       CHECK(r.validated && all_positive(&r.transfer, 4) && all_positive(&r.iteration, 4));
       kcl_bench_free(&r);
       CHECK(!r.transfer.seconds);
@@ -202,10 +202,10 @@ static void test_refusals(const kcl_csr *A, const kcl_csr *Z) {
   o.format = "no-such";
   CHECK(kcl_bench_product(ctx, A, &o, NULL, &r) == KCL_USAGE && r.nrhs == 0);
   o.format = NULL;
-  CHECK(kcl_bench_product(ctx, A, &o, NULL, &r) == KCL_USAGE && strstr(kcl_error(ctx), "format"));
+  CHECK(kcl_bench_product(ctx, A, &o, NULL, &r) == KCL_USAGE && strstr(kcl_error(), "format"));
   o.format = "coo";
   CHECK(kcl_bench_product(ctx, Z, &o, NULL, &r) == KCL_USAGE); /* complex to real */
-  CHECK(kcl_bench_product(ctx, A, &o, &bad, &r) == KCL_USAGE && strstr(kcl_error(ctx), "samples"));
+  CHECK(kcl_bench_product(ctx, A, &o, &bad, &r) == KCL_USAGE && strstr(kcl_error(), "samples"));
   CHECK(kcl_bench_method(ctx, NULL, &o, NULL, &r) == KCL_USAGE);
   CHECK(kcl_bench_method(ctx, A, &o, NULL, NULL) == KCL_USAGE);
   CHECK(kcl_bench_sequential(ctx, A, NULL, (kcl_type)9, NULL, &r) == KCL_USAGE);
@@ -263,7 +263,7 @@ static void test_same(const kcl_csr *A) {
 
 int main(void) {
   kcl_csr *A = NULL, *Z = NULL;
-  if (kcl_create(&ctx)) return 1;
+  if (kcl_context_create(NULL, 0, &ctx)) return 1;
   test_summary(), test_coverage(), test_pairs();
   if (!CHECK(!kcl_select(ctx, "cpu", 2) && !kcl_generate(ctx, "poisson2d:12", &A, NULL))) return 1;
   if (!CHECK(!kcl_csr_convert(ctx, A, KCL_Z, &Z))) return 1;
@@ -274,6 +274,6 @@ int main(void) {
   else
     skip("no OpenCL device");
   kcl_csr_free(&A), kcl_csr_free(&Z);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

@@ -3,7 +3,7 @@
 #include "core/base/cache.h"
 #include "core/base/context.h"
 #include "core/tuning/rates.h"
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -233,12 +233,12 @@ static void test_place(void) {
 }
 
 /* The native executor's stream rate: measured once, then read from the folder; of two measurements the greater counts. */
-static double rate_of(int (*get)(kcl *, double *)) {
-  kcl *ctx = NULL;
+static double rate_of(int (*get)(kcl_context *, double *)) {
+  kcl_context *ctx = NULL;
   double rate = 0;
-  CHECK(kcl_create(&ctx) == KCL_OK && kcl_select(ctx, "cpu", 1) == KCL_OK &&
+  CHECK(kcl_context_create(NULL, 0, &ctx) == KCL_OK && kcl_select(ctx, "cpu", 1) == KCL_OK &&
         get(ctx, &rate) == KCL_OK);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return rate;
 }
 
@@ -246,44 +246,46 @@ static double rate_of(int (*get)(kcl *, double *)) {
 static void put_old_record(void) {
   const double rates[2] = {1e15, 0};
   char key[600];
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   kcl_device d;
-  CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 1) && !kcl_device_current(ctx, &d));
+  CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 1) &&
+        !kcl_device_current(ctx, &d));
   snprintf(key, sizeof key, "triad\n%s\n%s\n%s\n%s\n%d", d.platform_name, d.name, d.version,
            d.driver, d.compute_units);
   kcl_cache_put("rates", key, rates, sizeof rates);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
 }
 
 /* Vectors of four caches each, unless that is more than a quarter of the memory. */
 static void check_stream(void) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   kcl_stream s;
   kcl_device d;
-  CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 1) && !kcl_device_current(ctx, &d) &&
-        !kcl_stream_get(ctx, &s));
+  CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 1) &&
+        !kcl_device_current(ctx, &d) && !kcl_stream_get(ctx, &s));
   CHECKF(s.vector_bytes >= 4 * s.cache_bytes || 24 * s.vector_bytes > (int64_t)d.memory / 8,
          "vectors of %lld bytes, a cache of %lld", (long long)s.vector_bytes,
          (long long)s.cache_bytes);
   CHECK(s.low > 0 && s.low <= s.high && s.rate > 0 && s.measurements >= 1);
   CHECK(s.date > 1600000000 && s.cache_rate >= 0);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
 }
 
-static void solve_small(kcl *ctx) {
+static void solve_small(kcl_context *ctx) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL, *x = NULL;
   kcl_solver *s = NULL;
   CHECK(!kcl_generate(ctx, "poisson2d:30", &A, &b) && !kcl_setup(ctx, A, NULL, &s) &&
-        !kcl_dense_create(ctx, A->rows, 1, KCL_D, &x) && !kcl_solve(s, b->val, x->val, NULL));
+        !kcl_dense_create(ctx, A->rows, 1, KCL_D, &x) && !kcl_solve_one(s, b->val, x->val, NULL));
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b), kcl_dense_free(&x);
 }
 
 /* A record that iterations refute gets further measurements, until it is full. */
 static void check_refuted(void) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   kcl_stream s, again;
-  CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 1) && !kcl_stream_get(ctx, &s));
+  CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 1) &&
+        !kcl_stream_get(ctx, &s));
   solve_small(ctx);
   CHECK(ctx->moved > 0 && ctx->moved < 1e13);
   ctx->moved = 3.9 * fmax(s.rate, s.cache_rate);
@@ -294,7 +296,7 @@ static void check_refuted(void) {
     CHECKF(again.measurements == (kept < KCL_RATES_KEPT ? kept : KCL_RATES_KEPT), "%d, not %d",
            again.measurements, kept);
   }
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
 }
 
 static void test_rate(void) {

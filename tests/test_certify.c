@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static kcl_csr *diagonal(kcl *ctx, double a, double b) {
+static kcl_csr *diagonal(kcl_context *ctx, double a, double b) {
   kcl_csr *A = NULL;
   if (kcl_csr_create(ctx, 2, 2, 2, KCL_D, &A)) exit(1);
   A->row_ptr[1] = 1, A->row_ptr[2] = 2, A->col[0] = 0, A->col[1] = 1;
@@ -16,7 +16,7 @@ static kcl_csr *diagonal(kcl *ctx, double a, double b) {
 static bool near(double a, double b) { return fabs(a - b) <= 1e-14 * fabs(b); }
 
 /* diag(1, 1e12), b = (1, 1e12), x = (0.9, 1): r = (0.1, 0). Norms hide the first row. */
-static void test_rows(kcl *ctx) {
+static void test_rows(kcl_context *ctx) {
   kcl_csr *A = diagonal(ctx, 1, 1e12);
   const double b[] = {1, 1e12}, x[] = {0.9, 1}, bad[] = {NAN, 1};
   kcl_certificate c;
@@ -30,7 +30,7 @@ static void test_rows(kcl *ctx) {
 }
 
 /* A x does not see the element of x that is not finite: all residuals are infinite. */
-static void test_unseen(kcl *ctx) {
+static void test_unseen(kcl_context *ctx) {
   kcl_csr *A = diagonal(ctx, 2, 0);
   const double b[] = {1, 0}, other[] = {NAN, INFINITY, -INFINITY};
   kcl_certificate c;
@@ -46,7 +46,7 @@ static void test_unseen(kcl *ctx) {
   kcl_csr_free(&A);
 }
 
-static kcl_certificate of_one(kcl *ctx, double a, double b, double x) {
+static kcl_certificate of_one(kcl_context *ctx, double a, double b, double x) {
   kcl_csr *A = NULL;
   kcl_certificate c;
   if (kcl_csr_create(ctx, 1, 1, 1, KCL_D, &A)) exit(1);
@@ -57,7 +57,7 @@ static kcl_certificate of_one(kcl *ctx, double a, double b, double x) {
 }
 
 /* A = (a, a)^T, b = (1, 3) / 2^66, x nearly b's mean / a: A^H r is below the least number. */
-static void test_tiny_gradient(kcl *ctx) {
+static void test_tiny_gradient(kcl_context *ctx) {
   const double a = 1e-320, b[] = {0x1p-66, 3 * 0x1p-66}, x = 0x1p-65 / a * (1 - 1e-5);
   const long double r[] = {b[0] - (long double)a * x, b[1] - (long double)a * x};
   const long double want = fabsl(r[0] + r[1]) / sqrtl(2) / sqrtl(r[0] * r[0] + r[1] * r[1]);
@@ -72,7 +72,7 @@ static void test_tiny_gradient(kcl *ctx) {
 }
 
 /* A = diag(1e290, 1e-290), b = e_2, x = 0: A^H r = A^H b, however small it is beside |A|. */
-static void test_hidden_gradient(kcl *ctx) {
+static void test_hidden_gradient(kcl_context *ctx) {
   kcl_csr *A = diagonal(ctx, 1e290, 1e-290);
   const double b[] = {0, 1}, x[] = {0, 0};
   kcl_certificate c;
@@ -84,7 +84,7 @@ static void test_hidden_gradient(kcl *ctx) {
 static bool within(double a, double b) { return fabs(a - b) <= 1e-3 * b; }
 
 /* Products and their rounding errors that are below the least number, or above the largest. */
-static void test_range(kcl *ctx) {
+static void test_range(kcl_context *ctx) {
   kcl_certificate c = of_one(ctx, 0.3, 2 * 0x1p-1074, 7 * 0x1p-1074); /* 2 - 2.1 */
   CHECKF(within(c.relative_residual, 0.05), "tiny b: %g", c.relative_residual);
   CHECK(c.norm_b == 2 * 0x1p-1074 && c.norm_x == 7 * 0x1p-1074);
@@ -97,7 +97,7 @@ static void test_range(kcl *ctx) {
 }
 
 /* A claim with this x for b = (1, 1), tolerance 1e-8: the reason becomes what the certificate says. */
-static kcl_reason judged(kcl *ctx, const kcl_csr *A, double x0, double x1, bool least,
+static kcl_reason judged(kcl_context *ctx, const kcl_csr *A, double x0, double x1, bool least,
                          kcl_reason claim) {
   double b[] = {1, 1}, x[] = {x0, x1};
   kcl_report report = {.reason = claim};
@@ -109,7 +109,7 @@ static kcl_reason judged(kcl *ctx, const kcl_csr *A, double x0, double x1, bool 
   return report.reason;
 }
 
-static void test_claims(kcl *ctx) {
+static void test_claims(kcl_context *ctx) {
   kcl_csr *A = diagonal(ctx, 2, 4), *S = diagonal(ctx, 2, 0), *E = diagonal(ctx, 2, 0);
   E->nnz = E->row_ptr[2] = 1; /* column 2 has no entry */
   CHECK(judged(ctx, A, 0.5, 0.25, false, KCL_CONVERGED) == KCL_CONVERGED);
@@ -127,18 +127,18 @@ static void test_claims(kcl *ctx) {
 }
 
 /* The check of (x0, x1) with tol 1e-8; error: the largest that passes, or 0. */
-static kcl_solution_error compared(kcl *ctx, const kcl_csr *A, const double *b, double x0,
+static kcl_solution_error compared(kcl_context *ctx, const kcl_csr *A, const double *b, double x0,
                                    double x1, double error) {
   const double x[] = {x0, x1};
   double y[2];
   kcl_solution_error out;
   CHECKF(!kcl_solution_check(ctx, A, b, x, &(kcl_check_plan){.tol = 1e-8, .error = error}, y, &out),
-         "%s", kcl_error(ctx));
+         "%s", kcl_error());
   return out;
 }
 
 /* diag(1, 1e-10): residuals of 1e-8 say nothing of the second component, but a direct solution knows it to the last digit. */
-static void test_direct(kcl *ctx) {
+static void test_direct(kcl_context *ctx) {
   kcl_csr *A = diagonal(ctx, 1, 1e-10);
   const double b[] = {1, 1e-10};
   kcl_solution_error c = compared(ctx, A, b, 1, 0.99, 0);
@@ -155,7 +155,7 @@ static void test_direct(kcl *ctx) {
 }
 
 /* Rows (1, 1) and (1, 1 + 2 u): rounding b = (2, 2) moves x along (1, -1). */
-static void test_uncertain(kcl *ctx) {
+static void test_uncertain(kcl_context *ctx) {
   kcl_csr *A = NULL;
   const double val[] = {1, 1, 1, 1 + DBL_EPSILON}, b[] = {2, 2};
   if (kcl_csr_create(ctx, 2, 2, 4, KCL_D, &A)) exit(1);
@@ -167,7 +167,7 @@ static void test_uncertain(kcl *ctx) {
   kcl_csr_free(&A);
 }
 
-static kcl_csr *full(kcl *ctx, int n, const double *val) {
+static kcl_csr *full(kcl_context *ctx, int n, const double *val) {
   kcl_csr *A = NULL;
   if (kcl_csr_create(ctx, n, n, n * n, KCL_D, &A)) exit(1);
   A->row_ptr[0] = 0;
@@ -177,7 +177,7 @@ static kcl_csr *full(kcl *ctx, int n, const double *val) {
 }
 
 /* Rows of ones, and an x of 10^209 whose sum is 0: b of 10^177 is lost in the rounding errors of A x. */
-static void test_lost_right_hand_side(kcl *ctx) {
+static void test_lost_right_hand_side(kcl_context *ctx) {
   kcl_csr *A = full(ctx, 7, NULL);
   const double b[] = {-6.4817156714813332e+176, -1.9653635665610501e+177, 2.112250585836551e+176,
                       4.3035852774836874e+176,  3.9564664693529437e+176,  -6.425003808836666e+176,
@@ -196,7 +196,7 @@ static void test_lost_right_hand_side(kcl *ctx) {
 }
 
 /* The third column's direct solution, of elements of 10^130, has a residual of 10^34 |b|: 0 is nearer. */
-static void test_direct_answer(kcl *ctx) {
+static void test_direct_answer(kcl_context *ctx) {
   static const double val[] = {0.010104232787281044,    22586358.744657755,
                                3.6967044578051207e-264, -5.4244652646895884e-104,
                                1.3037807680365718e+224, 1.2314467502964458e-80,
@@ -211,7 +211,7 @@ static void test_direct_answer(kcl *ctx) {
   kcl_report r[3];
   kcl_options o = kcl_defaults;
   o.precision = KCL_S, o.format = "model", o.restart = 1, o.symmetry = (kcl_symmetry_rule)2;
-  CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve_many(s, 3, b, x, r), "%s", kcl_error(ctx));
+  CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve_many(s, 3, b, x, r), "%s", kcl_error());
   for (int i = 0; i < 3; i++)
     CHECKF(r[i].converged || r[i].least_squares || r[i].true_relative_residual <= 1,
            "column %d, %s: |r| / |b| %g; %s", i, kcl_reason_text(r[i].reason),
@@ -220,14 +220,14 @@ static void test_direct_answer(kcl *ctx) {
 }
 
 int main(void) {
-  kcl *ctx = NULL;
-  if (kcl_create(&ctx)) return 1;
+  kcl_context *ctx = NULL;
+  if (kcl_context_create(NULL, 0, &ctx)) return 1;
   test_rows(ctx), test_unseen(ctx), test_range(ctx), test_claims(ctx);
   test_tiny_gradient(ctx), test_hidden_gradient(ctx), test_lost_right_hand_side(ctx);
   if (kcl_direct_available())
     test_direct(ctx), test_uncertain(ctx), test_direct_answer(ctx);
   else
     skip("kcl_solution_check: not in this build");
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

@@ -50,7 +50,7 @@ static double largest(const double *p, int64_t n) {
   return most;
 }
 
-static void test(kcl *ctx, const char *name, entry_at *at, int64_t n, bool hermitian) {
+static void test(kcl_context *ctx, const char *name, entry_at *at, int64_t n, bool hermitian) {
   kcl_csr *A = NULL, *X = NULL;
   int64_t k = 0;
   CHECK(!kcl_csr_create(ctx, n, n, n * n, KCL_D, &A));
@@ -62,7 +62,7 @@ static void test(kcl *ctx, const char *name, entry_at *at, int64_t n, bool hermi
     A->row_ptr[i + 1] = k;
   }
   A->nnz = k;
-  if (CHECKF(!kcl_dense_inverse(ctx, A, hermitian, &X) && X->nnz == n * n, "%s", kcl_error(ctx))) {
+  if (CHECKF(!kcl_dense_inverse(ctx, A, hermitian, &X) && X->nnz == n * n, "%s", kcl_error())) {
     int64_t in_place = 0;
     for (int64_t i = 0; i < n * n; i++)
       x[i] = ((double *)X->val)[i],
@@ -84,8 +84,8 @@ static void test(kcl *ctx, const char *name, entry_at *at, int64_t n, bool hermi
 
 int main(void) {
   static const int64_t sizes[] = {1, 2, 3, 4, 5, 8, 31, 64, 97, 128, MOST};
-  kcl *ctx = NULL;
-  CHECK(!kcl_create(&ctx));
+  kcl_context *ctx = NULL;
+  CHECK(!kcl_context_create(NULL, 0, &ctx));
   for (int s = 0; s < 11; s++)
     for (int hermitian = 0; hermitian < 2; hermitian++) {
       test(ctx, "positive definite", definite, sizes[s], hermitian);
@@ -93,6 +93,6 @@ int main(void) {
       if (sizes[s] % 2 == 0) test(ctx, "indefinite", indefinite, sizes[s], hermitian);
       if (!hermitian) test(ctx, "general", general, sizes[s], false);
     }
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

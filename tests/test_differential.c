@@ -65,7 +65,7 @@ static void compare(const char *kind, int trial, const expected *e) {
   kcl_csr *A = NULL;
   int rc = kcl_csr_read(ctx, put_bytes("t.any", text, (size_t)(end - text)), &A);
   bool good = !rc && agrees(A, e);
-  if (!CHECKF(good, "%s, trial %d: %s", kind, trial, rc ? kcl_error(ctx) : "another matrix"))
+  if (!CHECKF(good, "%s, trial %d: %s", kind, trial, rc ? kcl_error() : "another matrix"))
     printf("%.*s\n", (int)(end - text) < 1500 ? (int)(end - text) : 1500, text);
   kcl_csr_free(&A);
 }

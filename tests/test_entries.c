@@ -1,6 +1,6 @@
 /* kcl_csr_from_entries: a matrix in every layout, width of indices, base, order, with and without duplicates, whole and as a half, is
  * the matrix of the same entries; what does not fit is refused with its place. */
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include <math.h>
 #include <stddef.h>
@@ -146,7 +146,7 @@ static bool equal(const kcl_csr *A, const kcl_csr *B) {
 }
 
 /* The arrays are freed before the matrix is compared: it must not refer to them. */
-static void test_form(kcl *ctx, const char *name, const kcl_csr *A, const kcl_csr *wanted,
+static void test_form(kcl_context *ctx, const char *name, const kcl_csr *A, const kcl_csr *wanted,
                       const form *f) {
   kcl_csr *B = NULL;
   kcl_entries e = write_arrays(A, wanted->type, f);
@@ -156,12 +156,13 @@ static void test_form(kcl *ctx, const char *name, const kcl_csr *A, const kcl_cs
          "%s, type %c, layout %d, %d and %d bits, base %d, half %d%s%s: %s", name,
          kcl_type_letter(wanted->type), f->layout, f->row_bits, f->col_bits, f->base, f->half,
          f->reversed ? ", reversed" : "", f->twice ? ", duplicates" : "",
-         rc ? kcl_error(ctx) : "another matrix");
+         rc ? kcl_error() : "another matrix");
   kcl_csr_free(&B);
 }
 
 /* All forms; halves of A where it has a symmetry. The choices are the bits of a number. */
-static void test_forms(kcl *ctx, const char *name, const kcl_csr *A, const kcl_csr *wanted) {
+static void test_forms(kcl_context *ctx, const char *name, const kcl_csr *A,
+                       const kcl_csr *wanted) {
   const int halves = A->symmetry == KCL_GENERAL ? 1 : 3;
   for (int choice = 0; choice < 32; choice++)
     for (int layout = KCL_CSR; layout <= KCL_COO; layout++)
@@ -177,7 +178,7 @@ static void test_forms(kcl *ctx, const char *name, const kcl_csr *A, const kcl_c
 }
 
 /* In both precisions. Values whose halves are exact in float: sums of duplicates then are, too. */
-static void test_matrix(kcl *ctx, const char *name, kcl_csr *A) {
+static void test_matrix(kcl_context *ctx, const char *name, kcl_csr *A) {
   kcl_csr *narrow = NULL;
   double *val = A->val;
   for (int64_t i = 0; i < A->nnz * (A->type == KCL_Z ? 2 : 1); i++) val[i] = (float)val[i];
@@ -187,11 +188,11 @@ static void test_matrix(kcl *ctx, const char *name, kcl_csr *A) {
   kcl_csr_free(&narrow);
 }
 
-static void test_generated(kcl *ctx) {
+static void test_generated(kcl_context *ctx) {
   static const char *const names[] = {"convection:4", "poisson2d:5", "magnetic:4", "helmholtz:4"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     kcl_csr *A;
-    if (CHECKF(!kcl_generate(ctx, names[i], &A, NULL), "%s: %s", names[i], kcl_error(ctx)))
+    if (CHECKF(!kcl_generate(ctx, names[i], &A, NULL), "%s: %s", names[i], kcl_error()))
       test_matrix(ctx, names[i], A);
     kcl_csr_free(&A);
   }
@@ -200,7 +201,7 @@ static void test_generated(kcl *ctx) {
 /* | 0  2 -1 |   skew-symmetric, and its first two rows: rectangular, with an empty column
  * |-2  0  . |
  * | 1  .  0 | */
-static void test_small(kcl *ctx) {
+static void test_small(kcl_context *ctx) {
   kcl_csr skew = {.rows = 3,
                   .cols = 3,
                   .nnz = 4,
@@ -222,7 +223,7 @@ static void test_small(kcl *ctx) {
 }
 
 /* Sizes at which the entries are divided into blocks and among threads. */
-static void test_large(kcl *ctx) {
+static void test_large(kcl_context *ctx) {
   kcl_csr *A = NULL;
   if (CHECK(!kcl_generate(ctx, "poisson2d:200", &A, NULL)))
     for (int layout = KCL_CSR; layout <= KCL_COO; layout++)
@@ -237,7 +238,7 @@ static void test_large(kcl *ctx) {
 }
 
 /* The lower half of a system, given as its lower half, is solved as the whole. */
-static void test_solve(kcl *ctx) {
+static void test_solve(kcl_context *ctx) {
   kcl_csr *A = NULL, *B = NULL;
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
@@ -250,8 +251,8 @@ static void test_solve(kcl *ctx) {
       &(form){.layout = KCL_CSC, .row_bits = 64, .col_bits = 64, .base = 1, .half = KCL_LOWER});
   CHECK(!kcl_csr_from_entries(ctx, &e, &B));
   free_arrays(&e);
-  CHECKF(!kcl_setup(ctx, B, NULL, &s) && !kcl_solve(s, b->val, x, &r) && r.converged, "%s",
-         kcl_error(ctx));
+  CHECKF(!kcl_setup(ctx, B, NULL, &s) && !kcl_solve_one(s, b->val, x, &r) && r.converged, "%s",
+         kcl_error());
   kcl_csr_product(A, x, b->val, residual);
   for (int64_t i = 0; i < A->rows; i++) norm = fmax(norm, fabs(residual[i]));
   CHECKF(norm < 1e-6 && r.iterations > 0, "|b - A x| %g", norm);
@@ -282,14 +283,14 @@ static kcl_entries upper_half(void) {
                        .half = KCL_UPPER};
 }
 
-static void expect_refusal(kcl *ctx, const kcl_entries *e, int status, const char *word) {
+static void expect_refusal(kcl_context *ctx, const kcl_entries *e, int status, const char *word) {
   kcl_csr *A = (kcl_csr *)ctx; /* set to NULL by a failure */
   int rc = kcl_csr_from_entries(ctx, e, &A);
-  CHECKF(rc == status && !A && strstr(kcl_error(ctx), word), "'%s': status %d, %s", word, rc,
-         kcl_error(ctx));
+  CHECKF(rc == status && !A && strstr(kcl_error(), word), "'%s': status %d, %s", word, rc,
+         kcl_error());
 }
 
-static void test_fields(kcl *ctx) {
+static void test_fields(kcl_context *ctx) {
   static const struct {
     size_t field;
     int32_t value;
@@ -314,7 +315,7 @@ static void test_fields(kcl *ctx) {
   }
 }
 
-static void test_arrays(kcl *ctx) {
+static void test_arrays(kcl_context *ctx) {
   const kcl_entries good = upper_half();
   const int32_t descend[] = {0, 3, 2, 4}, beyond[] = {0, 3, 1, 2}, before[] = {0, -1, 1, 2},
                 below[] = {0, 1, 0, 2};
@@ -340,7 +341,7 @@ static void test_arrays(kcl *ctx) {
 }
 
 /* Two finite terms of one entry, whose sum is not. */
-static void test_overflow(kcl *ctx) {
+static void test_overflow(kcl_context *ctx) {
   const int32_t zero[] = {0, 0};
   const double large[] = {1e308, 1e308};
   kcl_entries e = upper_half();
@@ -349,8 +350,9 @@ static void test_overflow(kcl *ctx) {
 }
 
 int main(void) {
-  kcl *ctx = NULL;
-  if (!CHECK(!kcl_create(&ctx)) || !CHECK(!kcl_select(ctx, "cpu", 0))) return check_report();
+  kcl_context *ctx = NULL;
+  if (!CHECK(!kcl_context_create(NULL, 0, &ctx)) || !CHECK(!kcl_select(ctx, "cpu", 0)))
+    return check_report();
   test_generated(ctx);
   test_small(ctx);
   test_large(ctx);
@@ -358,6 +360,6 @@ int main(void) {
   test_fields(ctx);
   test_arrays(ctx);
   test_overflow(ctx);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

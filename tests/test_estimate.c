@@ -1,6 +1,7 @@
 /* The remaining time that a solve shows, from residuals on a clock of the test: histories of real solves and of formulas, 50
  * seconds long. While the residual falls, nothing says that it does not; what is shown is near the truth. */
 #include "check.h"
+#include "solver/calls.h"
 #include "cli/solve/estimate.c" /* the program's, which no library has NOLINT(bugprone-suspicious-include) */
 #include <string.h>
 
@@ -107,7 +108,7 @@ static void test_words(void) {
 
 /* ---------------------------------------------------------------- solves */
 
-static void test_solve(kcl *ctx, const char *system, const char *method, double near) {
+static void test_solve(kcl_context *ctx, const char *system, const char *method, double near) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   kcl_solver *solver = NULL;
@@ -116,7 +117,7 @@ static void test_solve(kcl *ctx, const char *system, const char *method, double 
   o.solver = method, o.precond = "none", o.format = "csr-scalar", o.tol = TARGET;
   if (!CHECK(!kcl_generate(ctx, system, &A, &b))) return;
   double *x = calloc((size_t)A->cols, sizeof *x);
-  if (CHECK(x && !kcl_setup(ctx, A, &o, &solver) && !kcl_solve(solver, b->val, x, &r) &&
+  if (CHECK(x && !kcl_setup(ctx, A, &o, &solver) && !kcl_solve_one(solver, b->val, x, &r) &&
             r.converged)) {
     const int n = r.history_size < MOST ? (int)r.history_size : MOST;
     memcpy(history, r.history, (size_t)n * sizeof *history);
@@ -133,15 +134,15 @@ static void test_solve(kcl *ctx, const char *system, const char *method, double 
 }
 
 int main(void) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   test_steady(), test_plateau(), test_switch(), test_words();
-  if (CHECK(!kcl_create(&ctx)) && CHECK(!kcl_select(ctx, "cpu", 1))) {
+  if (CHECK(!kcl_context_create(NULL, 0, &ctx)) && CHECK(!kcl_select(ctx, "cpu", 1))) {
     test_solve(ctx, "poisson2d:100", "cg", 0.8);
     test_solve(ctx, "jump2d:60", "cg", 0.8);
     test_solve(ctx, "aniso2d:80", "cg", 0.8);
     test_solve(ctx, "heatsink:40", "minres", 0.8);
     test_solve(ctx, "convection:60", "bicgstab", 0.7);
   }
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

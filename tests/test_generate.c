@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static kcl *ctx;
+static kcl_context *ctx;
 #define CHECK_OF(good, about) CHECKF((good), "%s (%s)", #good, (about))
 
 /* Entry (i, j), by bisection in the row; 0 if it is not stored. */
@@ -109,7 +109,7 @@ static void test_all(void) {
       int rc = kcl_generate(ctx, name, &A, NULL);
       kcl_csr_free(&A);
       if (rc)
-        CHECK_OF(rc == KCL_USAGE && strstr(kcl_error(ctx), "at least"), name);
+        CHECK_OF(rc == KCL_USAGE && strstr(kcl_error(), "at least"), name);
       else
         check_matrix(name);
     }
@@ -169,8 +169,7 @@ static void refused(const char *kind_size, const char *word) {
   kcl_csr *A = (kcl_csr *)1;
   kcl_dense *b = (kcl_dense *)1;
   CHECK_OF(kcl_generate(ctx, kind_size, &A, &b) == KCL_USAGE && !A && !b, kind_size);
-  if (!CHECK_OF(strstr(kcl_error(ctx), word) != NULL, kind_size))
-    printf("     %s\n", kcl_error(ctx));
+  if (!CHECK_OF(strstr(kcl_error(), word) != NULL, kind_size)) printf("     %s\n", kcl_error());
 }
 
 /* Mean and standard deviation of the row lengths within four standard errors: those of the mean are deviation / sqrt(n),
@@ -219,12 +218,12 @@ static void test_refusals(void) {
 }
 
 int main(void) {
-  if (kcl_create(&ctx)) return 1;
+  if (kcl_context_create(NULL, 0, &ctx)) return 1;
   test_all();
   test_counts();
   test_kinds();
   test_lengths();
   test_refusals();
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static kcl *ctx;
+static kcl_context *ctx;
 #define CHECK_OF(good, about) CHECKF((good), "%s (%s)", #good, (about))
 
 /* The shared matrix, or NULL and a line that says why it is missing. */
@@ -20,7 +20,7 @@ static kcl_csr *shared(const char *name) {
     return NULL;
   }
   fclose(f);
-  CHECK_OF(kcl_csr_read(ctx, path, &A) == KCL_OK, kcl_error(ctx));
+  CHECK_OF(kcl_csr_read(ctx, path, &A) == KCL_OK, kcl_error());
   return A;
 }
 
@@ -53,7 +53,7 @@ static bool same_structure(const kcl_csr *A, const kcl_csr *B) {
 static void check_shared(const char *kind_size, const char *name, double unit) {
   kcl_csr *A = NULL, *B = shared(name);
   if (!B) return;
-  if (CHECK_OF(kcl_generate(ctx, kind_size, &A, NULL) == KCL_OK, kcl_error(ctx)) &&
+  if (CHECK_OF(kcl_generate(ctx, kind_size, &A, NULL) == KCL_OK, kcl_error()) &&
       CHECK_OF(same_structure(A, B), kind_size) && unit < 1) {
     differences d = compare(A, B);
     CHECK_OF(d.off == 0 && d.max <= unit, kind_size);
@@ -171,9 +171,8 @@ static void test_heatsink(void) {
   double spacing[3];
   int32_t *map = NULL;
   bool ascending = true;
-  if (CHECK_OF(kcl_generate(ctx, "heatsink:40", &A, &b) == KCL_OK, kcl_error(ctx)))
-    check_heat(A, b);
-  if (CHECK_OF(kcl_heatsink_map(ctx, 40, n, spacing, &map) == KCL_OK, kcl_error(ctx))) {
+  if (CHECK_OF(kcl_generate(ctx, "heatsink:40", &A, &b) == KCL_OK, kcl_error())) check_heat(A, b);
+  if (CHECK_OF(kcl_heatsink_map(ctx, 40, n, spacing, &map) == KCL_OK, kcl_error())) {
     for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++)
       if (map[i] >= 0) ascending = ascending && map[i] == last + 1, last = map[i];
     CHECK_OF(ascending && A && last + 1 == A->rows && spacing[0] * 40 == 90e-3, "map");
@@ -184,11 +183,11 @@ static void test_heatsink(void) {
 }
 
 int main(void) {
-  if (kcl_create(&ctx)) return 1;
+  if (kcl_context_create(NULL, 0, &ctx)) return 1;
   test_shared();
   test_totals();
   test_sums();
   test_heatsink();
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

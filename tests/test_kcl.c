@@ -17,7 +17,7 @@ static size_t slurp(const char *path, char **data) {
 
 static kcl_csr *made(const char *kind, kcl_dense **b) {
   kcl_csr *A = NULL;
-  if (kcl_generate(ctx, kind, &A, b)) printf("%s\n", kcl_error(ctx)), exit(1);
+  if (kcl_generate(ctx, kind, &A, b)) printf("%s\n", kcl_error()), exit(1);
   return A;
 }
 
@@ -57,8 +57,7 @@ static void test_small(void) {
   kcl_csr *B = NULL;
   CHECK(kcl_csr_write(ctx, path_of("e.kcl"), A) == KCL_OK);
   CHECK(kcl_csr_read(ctx, path_of("e.kcl"), &B) == KCL_OK && same(A, B));
-  CHECK(kcl_csr_write(ctx, path_of("e.kcl.gz"), A) == KCL_USAGE &&
-        strstr(kcl_error(ctx), "mapped"));
+  CHECK(kcl_csr_write(ctx, path_of("e.kcl.gz"), A) == KCL_USAGE && strstr(kcl_error(), "mapped"));
   CHECK(access(path_of("e.kcl.gz"), F_OK) != 0);
   kcl_csr_free(&A), kcl_csr_free(&B);
 }
@@ -66,8 +65,8 @@ static void test_small(void) {
 static void refuses(const char *data, size_t size, const char *words, int line) {
   kcl_csr *A = (kcl_csr *)&random_state;
   int rc = kcl_csr_read(ctx, put_bytes("bad.kcl", data, size), &A);
-  if (!CHECK_AT(rc == KCL_INPUT && !A && strstr(kcl_error(ctx), words), line, words))
-    printf("  %d: %s\n", rc, rc ? kcl_error(ctx) : "was accepted");
+  if (!CHECK_AT(rc == KCL_INPUT && !A && strstr(kcl_error(), words), line, words))
+    printf("  %d: %s\n", rc, rc ? kcl_error() : "was accepted");
 }
 #define BAD(size, words) refuses(data, size, words, __LINE__)
 

@@ -12,7 +12,7 @@
 #include "tests/options.h"
 #include "tests/suits.h"
 
-static kcl *ctx;
+static kcl_context *ctx;
 
 /* ---------------------------------------------------------------- counting */
 
@@ -104,7 +104,7 @@ static kcl_solver *set_up(const kcl_method *m, const char *precond, const char *
   kcl_solver *s = NULL;
   kcl_options o = cg_options();
   o.solver = m->name, o.precond = precond, o.format = format, o.precision = type;
-  CHECKF(kcl_setup(ctx, A, &o, &s) == KCL_OK, "%s: %s", m->name, kcl_error(ctx));
+  CHECKF(kcl_setup(ctx, A, &o, &s) == KCL_OK, "%s: %s", m->name, kcl_error());
   return s;
 }
 
@@ -260,7 +260,7 @@ static void test_table(kcl_csr *square, kcl_csr *rectangular, bool write) {
 int main(int argc, char **argv) {
   static const kcl_type types[] = {KCL_S, KCL_D, KCL_C, KCL_Z};
   kcl_csr *square = NULL, *rectangular = NULL;
-  if (kcl_create(&ctx) || kcl_select(ctx, "cpu", 1)) return 1;
+  if (kcl_context_create(NULL, 0, &ctx) || kcl_select(ctx, "cpu", 1)) return 1;
   if (kcl_generate(ctx, "poisson2d:12", &square, NULL)) return 1;
   if (kcl_generate(ctx, "bibd:7x3", &rectangular, NULL)) return 1;
   for (int i = 0; i < kcl_list_size(KCL_SOLVERS); i++) {
@@ -275,6 +275,6 @@ int main(int argc, char **argv) {
   }
   test_table(square, rectangular, argc > 1 && !strcmp(argv[1], "--write"));
   kcl_csr_free(&square), kcl_csr_free(&rectangular);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

@@ -1,17 +1,17 @@
 /* Misuse of the public header: NULL where an object is needed, sizes that overflow, types and numbers that do not
  * exist. Every call returns a status and a message; none crashes, and no result is left undefined. */
-#include "krylocl.h"
+#include "core/device/device.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include <math.h>
 #include <string.h>
 
-static kcl *ctx;
+static kcl_context *ctx;
 
 #define REFUSED_AS(as, call, word)                                                                 \
   do {                                                                                             \
     int status = (call);                                                                           \
-    CHECKF(status == (as) && strstr(kcl_error(ctx), word), "%s: %d, %s", #call, status,            \
-           kcl_error(ctx));                                                                        \
+    CHECKF(status == (as) && strstr(kcl_error(), word), "%s: %d, %s", #call, status, kcl_error()); \
   } while (0)
 #define REFUSED(call, word) REFUSED_AS(KCL_USAGE, call, word)
 
@@ -60,7 +60,7 @@ static void test_null_matrices(void) {
   free(extensions);
   CHECK(!A && !B && !b);
   kcl_csr_product(NULL, NULL, NULL, NULL);
-  kcl_csr_free(NULL), kcl_dense_free(NULL), kcl_solver_free(NULL), kcl_destroy(NULL);
+  kcl_csr_free(NULL), kcl_dense_free(NULL), kcl_solver_free(NULL), kcl_context_free(NULL);
 }
 
 static void test_null_solver(void) {
@@ -82,19 +82,19 @@ static void test_null_solver(void) {
   o.precond = "sa", o.near_null = &empty;
   REFUSED(kcl_setup(ctx, A, &o, &s), "near_null");
   if (!CHECK(!kcl_setup(ctx, A, NULL, &s))) return;
-  REFUSED(kcl_solve(s, NULL, x, &r), "b");
-  REFUSED(kcl_solve(s, b->val, NULL, &r), "x");
-  REFUSED(kcl_solve(s, b->val, b->val, &r), "one array");
+  REFUSED(kcl_solve_one(s, NULL, x, &r), "b");
+  REFUSED(kcl_solve_one(s, b->val, NULL, &r), "x");
+  REFUSED(kcl_solve_one(s, b->val, b->val, &r), "overlap");
   REFUSED(kcl_solve_many(s, 0, b->val, x, &r), "at least 1");
   REFUSED(kcl_bench_solver(s, &(kcl_bench_plan){.samples = -1}, &row), "at least one");
   REFUSED(kcl_bench_solver(s, NULL, NULL), "out");
-  CHECK(kcl_solve(NULL, b->val, x, &r) == KCL_USAGE);
+  CHECK(kcl_solve_one(NULL, b->val, x, &r) == KCL_USAGE);
   CHECK(kcl_bench_solver(NULL, NULL, &row) == KCL_USAGE);
   CHECK(kcl_solver_source(NULL, &source) == KCL_USAGE && !source);
   CHECK(kcl_stage_count(NULL) == 0 && kcl_bytes_per_iteration(NULL) == 0);
   kcl_solver_info(NULL, &info), kcl_solver_timing(s, 99, &timing), kcl_solver_stage(s, -1, &stage);
   CHECK(!info.solver && !timing.solver && !stage.phase);
-  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged);
+  CHECK(!kcl_solve_one(s, b->val, x, &r) && r.converged);
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
@@ -118,13 +118,13 @@ static void test_operator(void) {
   o = kcl_operator_defaults, o.products = (kcl_products)3;
   REFUSED(kcl_operator_create(ctx, A, &o, &op), "products 3");
   CHECK(kcl_operator_create(NULL, A, NULL, &op) == KCL_USAGE && !op);
-  if (!CHECKF(!kcl_operator_create(ctx, A, NULL, &op), "%s", kcl_error(ctx))) return;
+  if (!CHECKF(!kcl_operator_create(ctx, A, NULL, &op), "%s", kcl_error())) return;
   REFUSED(kcl_operator_apply(op, NULL), "p");
   REFUSED(kcl_operator_apply(op, &(kcl_product){.y = y}), "x is NULL");
   REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x}), "y is NULL");
   REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = x + 8}), "overlap");
-  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .cols = -1}), "-1 columns");
-  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .cols = INT64_MAX}), "columns");
+  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .cols = -1}), "cols is -1");
+  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .cols = INT64_MAX}), "x.cols is");
   REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .adjoint = true}), "without A^H");
   REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .buffers = true}), "native");
   REFUSED(kcl_operator_time(op, true, 1, 1, 1, &seconds), "without A^H");
@@ -163,12 +163,10 @@ static void test_operator_matrices(void) {
   REFUSED(kcl_product_compare(ctx, A, KCL_Z, z, z, z, z, z, NULL, &d), "other");
   REFUSED(kcl_product_compare(ctx, A, KCL_Z, z, z, z, NULL, z, z, &d), "y0");
   REFUSED(kcl_product_compare(ctx, A, KCL_Z, z, z, z, z, z, z, NULL), "out");
-  REFUSED(kcl_opencl_handles(ctx, NULL, &queue), "context");
-  REFUSED(kcl_opencl_handles(ctx, &context, NULL), "queue");
-  REFUSED(kcl_opencl_handles(ctx, &context, &queue), "native");
-  CHECK(!context && !queue && kcl_opencl_handles(NULL, &context, &queue) == KCL_USAGE);
-  REFUSED(kcl_select_queue(ctx, NULL), "queue");
-  CHECK(kcl_select_queue(NULL, ctx) == KCL_USAGE);
+  REFUSED(kcl_context_opencl(ctx, &context, NULL, &queue), "native");
+  CHECK(!context && !queue && kcl_context_opencl(NULL, &context, NULL, &queue) == KCL_USAGE);
+  REFUSED(kcl_select_opencl(ctx, NULL, NULL, NULL), "context");
+  CHECK(kcl_select_opencl(NULL, NULL, NULL, ctx) == KCL_USAGE);
   kcl_csr_free(&A);
 }
 
@@ -218,7 +216,7 @@ static void test_null_context(void) {
   char path[99];
   int count;
   double rate;
-  CHECK(kcl_create(NULL) == KCL_USAGE && strlen(kcl_error(NULL)) > 10);
+  CHECK(kcl_context_create(NULL, 0, NULL) == KCL_USAGE && strlen(kcl_error()) > 10);
   CHECK(kcl_csr_read(NULL, "nowhere.mtx", &A) == KCL_INPUT && !A);
   CHECK(kcl_select(NULL, "cpu", 1) == KCL_USAGE && kcl_setup(NULL, A, NULL, &s) == KCL_USAGE);
   CHECK(kcl_device_current(NULL, &d) == KCL_USAGE && kcl_stream_rate(NULL, &rate) == KCL_USAGE);
@@ -290,16 +288,16 @@ static void test_struct_of_the_caller(void) {
   *gone = *A;
   CHECK(!kcl_setup(ctx, gone, NULL, &s) && !kcl_operator_create(ctx, gone, NULL, &op));
   memset(gone, 0x5a, sizeof *gone);
-  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged);
+  CHECK(!kcl_solve_one(s, b->val, x, &r) && r.converged);
   CHECK(!kcl_operator_apply(op, &(kcl_product){.x = x, .y = y}) && fabs(y[0] - b->val[0]) < 1e-6);
   *gone = *A;
   CHECK(!kcl_refresh(s, gone));
   memset(gone, 0x5a, sizeof *gone);
-  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged);
+  CHECK(!kcl_solve_one(s, b->val, x, &r) && r.converged);
   kcl_solver_free(&s);
   CHECK(!kcl_operator_setup(op, NULL, &s));
   kcl_operator_free(&op);
-  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged);
+  CHECK(!kcl_solve_one(s, b->val, x, &r) && r.converged);
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
@@ -336,17 +334,17 @@ static void test_declared_symmetry(void) {
   A.symmetry = (kcl_symmetry)99;
   REFUSED(kcl_setup(ctx, &A, NULL, &s), "symmetry 99");
   A.symmetry = KCL_HERMITIAN;
-  CHECK(!kcl_setup(ctx, &A, NULL, &s) && !kcl_solve(s, b, x, &r) && r.converged &&
+  CHECK(!kcl_setup(ctx, &A, NULL, &s) && !kcl_solve_one(s, b, x, &r) && r.converged &&
         fabs(x[0] - 1) < 1e-6);
   A.symmetry = KCL_SKEW;
   REFUSED(kcl_refresh(s, &A), "skew");
   A.symmetry = KCL_SYMMETRIC, val[1] = nextafter(1, 2); /* up to rounding */
   CHECK(!kcl_csr_stats(ctx, &A, &stats) && !stats.symmetric && stats.asymmetry == 0.5);
-  CHECK(!kcl_refresh(s, &A) && !kcl_solve(s, b, x, &r) && r.converged);
+  CHECK(!kcl_refresh(s, &A) && !kcl_solve_one(s, b, x, &r) && r.converged);
   val[1] = 5;
   REFUSED(kcl_refresh(s, &A), "declared symmetric");
   val[1] = nextafter(1, 2); /* the refusal left the solver as it was */
-  CHECK(!kcl_solve(s, b, x, &r) && r.converged);
+  CHECK(!kcl_solve_one(s, b, x, &r) && r.converged);
   kcl_solver_free(&s);
 }
 
@@ -357,10 +355,10 @@ static void test_entries_not_finite(void) {
       !CHECK(!kcl_generate(ctx, "magnetic:3", &Z, NULL)))
     return;
   ((double *)A->val)[0] = 1e308, ((double *)A->val)[1] = ((double *)A->val)[3] = -1e308;
-  CHECKF(!kcl_setup(ctx, A, NULL, &s), "a row sum that overflows: %s", kcl_error(ctx));
+  CHECKF(!kcl_setup(ctx, A, NULL, &s), "a row sum that overflows: %s", kcl_error());
   kcl_solver_free(&s);
   ((double *)A->val)[1] = NAN;
-  CHECK(kcl_setup(ctx, A, NULL, &s) == KCL_INPUT && strstr(kcl_error(ctx), "row 1, column 2"));
+  CHECK(kcl_setup(ctx, A, NULL, &s) == KCL_INPUT && strstr(kcl_error(), "row 1, column 2"));
   kcl_csr_free(&A); /* in a row that is not the last of a thread's */
   if (!CHECK(!kcl_generate(ctx, "poisson2d:100", &A, NULL))) return;
   CHECK(!kcl_setup(ctx, A, NULL, &s));
@@ -369,7 +367,7 @@ static void test_entries_not_finite(void) {
   kcl_solver_free(&s), A->symmetry = KCL_GENERAL;
   REFUSED_AS(KCL_INPUT, kcl_setup(ctx, A, NULL, &s), "row 2, column 1");
   Z->symmetry = KCL_GENERAL, ((double *)Z->val)[5] = INFINITY;
-  CHECK(kcl_setup(ctx, Z, NULL, &s) == KCL_INPUT && strstr(kcl_error(ctx), "row 1, column"));
+  CHECK(kcl_setup(ctx, Z, NULL, &s) == KCL_INPUT && strstr(kcl_error(), "row 1, column"));
   kcl_csr_free(&A), kcl_csr_free(&Z);
 }
 
@@ -384,7 +382,7 @@ static int misuse_context(void *user, const kcl_progress *p) {
   (void)p;
   if (done) return 0;
   done = true;
-  CHECK(kcl_solve(in_callback, user, x, NULL) == KCL_BUSY && strstr(kcl_error(ctx), "callback"));
+  CHECK(kcl_solve_one(in_callback, user, x, NULL) == KCL_BUSY && strstr(kcl_error(), "callback"));
   CHECK(kcl_setup(ctx, NULL, NULL, &s) == KCL_BUSY && kcl_select(ctx, "cpu", 1) == KCL_BUSY);
   kcl_solver_free(&in_callback);
   return 0;
@@ -402,24 +400,24 @@ static void test_callback(void) {
   kcl_solver *s = NULL;
   CHECK(!kcl_setup(ctx, A, &o, &s));
   in_callback = s;
-  CHECKF(!kcl_solve(s, b->val, x, &r) && r.converged && !in_callback, "%s", kcl_error(ctx));
+  CHECKF(!kcl_solve_one(s, b->val, x, &r) && r.converged && !in_callback, "%s", kcl_error());
   kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
 static void test_context_before_its_solver(void) {
-  kcl *own = NULL;
+  kcl_context *own = NULL;
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
   kcl_report r;
   double x[9] = {0};
-  if (!CHECK(!kcl_create(&own) && !kcl_select(own, "cpu", 1) &&
+  if (!CHECK(!kcl_context_create(NULL, 0, &own) && !kcl_select(own, "cpu", 1) &&
              !kcl_generate(own, "poisson2d:3", &A, &b)))
     return;
   CHECK(!kcl_setup(own, A, NULL, &s));
-  CHECK(kcl_select(own, "cpu", 1) == KCL_USAGE && strstr(kcl_error(own), "1 solver"));
-  kcl_destroy(&own);
-  CHECK(!own && !kcl_solve(s, b->val, x, &r) && r.converged);
+  CHECK(kcl_select(own, "cpu", 1) == KCL_USAGE && strstr(kcl_error(), "1 solver"));
+  kcl_context_free(&own);
+  CHECK(!own && !kcl_solve_one(s, b->val, x, &r) && r.converged);
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
@@ -435,11 +433,12 @@ static void test_reports(void) {
     return;
   REFUSED(kcl_solve_many(s, INT64_C(1) << 60, b->val, x, NULL), "as memory can hold");
   memset(&r, 7, sizeof r);
-  REFUSED(kcl_solve(s, NULL, x, &r), "b");
+  REFUSED(kcl_solve_one(s, NULL, x, &r), "b");
   CHECK(r.iterations == 0 && r.true_relative_residual == 0);
   memset(&r, 7, sizeof r);
-  CHECK(kcl_solve(NULL, b->val, x, &r) == KCL_USAGE && r.iterations == 0 && r.history_size == 0);
-  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged && r.true_relative_residual <= 1e-8);
+  CHECK(kcl_solve_one(NULL, b->val, x, &r) == KCL_USAGE && r.iterations == 0 &&
+        r.history_size == 0);
+  CHECK(!kcl_solve_one(s, b->val, x, &r) && r.converged && r.true_relative_residual <= 1e-8);
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
@@ -459,16 +458,17 @@ static void test_devices(void) {
   for (size_t i = 0; i < sizeof none / sizeof *none; i++)
     CHECKF(kcl_select(ctx, none[i], 1) == KCL_DEVICE, "device %s", none[i]);
   CHECK(!kcl_select(ctx, "cpu", 1));
-  CHECK(kcl_tune_read(ctx, "/") == KCL_INPUT && strstr(kcl_error(ctx), "cannot read"));
+  CHECK(kcl_tune_read(ctx, "/") == KCL_INPUT && strstr(kcl_error(), "cannot read"));
 }
 
 int main(void) {
-  if (!CHECK(!kcl_create(&ctx)) || !CHECK(!kcl_select(ctx, "cpu", 1))) return check_report();
+  if (!CHECK(!kcl_context_create(NULL, 0, &ctx)) || !CHECK(!kcl_select(ctx, "cpu", 1)))
+    return check_report();
   test_operator(), test_operator_matrices();
   test_null_matrices(), test_null_solver(), test_null_checks(), test_null_context();
   test_sizes(), test_matrices_of_the_caller(), test_names();
   test_struct_of_the_caller(), test_declared_symmetry(), test_entries_not_finite();
   test_callback(), test_context_before_its_solver(), test_reports(), test_devices();
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

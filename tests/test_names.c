@@ -19,26 +19,26 @@ static int build(kcl_stored *m, const kcl_csr *A) {
   return rc;
 }
 
-static void expect(kcl *ctx, const kcl_csr *A, const char *name, const char *word) {
+static void expect(kcl_context *ctx, const kcl_csr *A, const char *name, const char *word) {
   const kcl_format format = {.name = "mine", .build = build};
   kcl_stored *m;
   int rc = kcl_stored_build(ctx, &format, A, &m);
   if (word)
-    CHECKF(rc == KCL_USAGE && !m && strstr(kcl_error(ctx), "mine") &&
-               strstr(kcl_error(ctx), name) && strstr(kcl_error(ctx), word),
-           "%s: status %d: %s", name, rc, kcl_error(ctx));
+    CHECKF(rc == KCL_USAGE && !m && strstr(kcl_error(), "mine") && strstr(kcl_error(), name) &&
+               strstr(kcl_error(), word),
+           "%s: status %d: %s", name, rc, kcl_error());
   else
-    CHECKF(!rc, "%s: %s", name, kcl_error(ctx));
+    CHECKF(!rc, "%s: %s", name, kcl_error());
   kcl_stored_free(&m);
 }
 
 /* As the name of an array, then of an integer. */
-static void expect_both(kcl *ctx, const kcl_csr *A, const char *name, const char *word) {
+static void expect_both(kcl_context *ctx, const kcl_csr *A, const char *name, const char *word) {
   first = name, expect(ctx, A, name, word), first = "a";
   integer = name, expect(ctx, A, name, word), integer = "c";
 }
 
-static void test_build(kcl *ctx, const kcl_csr *A) {
+static void test_build(kcl_context *ctx, const kcl_csr *A) {
   static const char *const used[] = {"x",      "lo",     "hi",      "scratch",   "messages",
                                      "launch", "active", "version", "local_row", "scalar",
                                      "idx",    "v_q",    "f_alpha", "sum_rr",    "to_p"},
@@ -57,7 +57,7 @@ static void test_build(kcl *ctx, const kcl_csr *A) {
 
 #ifndef KCL_NO_OPENCL
 
-static kcl_program *program(kcl *ctx, const kcl_csr *A, kcl_stored *m, int nrhs) {
+static kcl_program *program(kcl_context *ctx, const kcl_csr *A, kcl_stored *m, int nrhs) {
   kcl_program *k = NULL;
   kcl_vec p, q, r;
   kcl_slot s, t;
@@ -104,7 +104,7 @@ static void check_source(const kcl_program *k, const kcl_geometry *g, const char
   char *source = NULL;
   kcl_parts parts = {.count = 0};
   if (!CHECKF(!kcl_parts_find(k, g, &parts) && !kcl_program_source(k, g, &parts, 0, &source), "%s",
-              kcl_error(k->ctx)))
+              kcl_error()))
     return;
   for (int i = 0; i < 2; i++) {
     const char *at = strstr(source, word[i]);
@@ -114,7 +114,7 @@ static void check_source(const kcl_program *k, const kcl_geometry *g, const char
   free(source), kcl_parts_free(&parts);
 }
 
-static void test_sources(kcl *ctx, const kcl_csr *A, const char *format) {
+static void test_sources(kcl_context *ctx, const kcl_csr *A, const char *format) {
   const kcl_format *f;
   kcl_stored *m = NULL;
   if (!CHECK(!kcl_format_find(ctx, format, A->type, &f) && !kcl_stored_build(ctx, f, A, &m)))

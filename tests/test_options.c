@@ -1,13 +1,13 @@
 /* Options by name and text: every option of the table takes its own words, names and range, and nothing else; texts, files
  * and the environment; faults have their place. docs/options.md has the table. */
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static kcl *ctx;
+static kcl_context *ctx;
 
 /* ---------------------------------------------------------------- the table */
 
@@ -17,14 +17,14 @@ static void check_words(int i) {
   const char *word;
   int k = 0;
   for (; (word = kcl_option_word(i, k)); k++)
-    CHECKF(!kcl_options_set(ctx, &o, e.name, word), "%s: %s", e.name, kcl_error(ctx));
+    CHECKF(!kcl_options_set(&o, e.name, word), "%s: %s", e.name, kcl_error());
   CHECKF(k >= 2 && !kcl_option_word(i, k + 1), "%s has %d words", e.name, k);
 }
 
 static int set_real(kcl_options *o, const char *name, double v) {
   char text[32];
   snprintf(text, sizeof text, "%.17g", v);
-  return kcl_options_set(ctx, o, name, text);
+  return kcl_options_set(o, name, text);
 }
 
 /* The ends of the range are taken, numbers beyond them are not; the help has the range of small numbers. */
@@ -32,7 +32,7 @@ static void check_range(int i) {
   const kcl_option e = kcl_option_at(i);
   kcl_options o = kcl_defaults;
   char range[32];
-  CHECKF(!set_real(&o, e.name, e.min) && !set_real(&o, e.name, e.max), "%s", kcl_error(ctx));
+  CHECKF(!set_real(&o, e.name, e.min) && !set_real(&o, e.name, e.max), "%s", kcl_error());
   CHECKF(set_real(&o, e.name, e.min - 1) == KCL_USAGE, "%s takes %g", e.name, e.min - 1);
   CHECKF(set_real(&o, e.name, e.max * 1.5) == KCL_USAGE, "%s takes %g", e.name, e.max * 1.5);
   const bool takes = e.kind == KCL_OPTION_REAL && e.max >= 1.5;
@@ -66,7 +66,7 @@ static void test_restart(void) {
     kcl_solver *s = NULL;
     o.solver = i % 2 ? "cg" : "gmres", o.restart = KCL_MAX_RESTART + i / 2;
     CHECKF(kcl_setup(ctx, &A, &o, &s) == (i / 2 ? KCL_USAGE : KCL_OK), "%s, restart %d: %s",
-           o.solver, o.restart, kcl_error(ctx));
+           o.solver, o.restart, kcl_error());
     kcl_solver_free(&s);
   }
 }
@@ -132,20 +132,20 @@ static void test_text(void) {
   kcl_options o = kcl_defaults, zero = {0};
   char text[sizeof all_set];
   memcpy(text, all_set, sizeof text);
-  CHECKF(!kcl_options_parse(ctx, &o, text), "%s", kcl_error(ctx));
+  CHECKF(!kcl_options_parse(&o, text), "%s", kcl_error());
   memset(text, 'x', sizeof text - 1); /* nothing of the text is kept */
   check_all_set(&o);
-  CHECK(!kcl_options_parse(ctx, &o, "mixed=no mixed mixed = no") && !o.mixed && o.no_direct);
-  CHECK(!kcl_options_parse(ctx, &o, " \n# all\n") && o.nrhs == 4);
-  CHECK(!kcl_options_parse(ctx, &zero, "nrhs=2") && zero.tol == kcl_defaults.tol &&
+  CHECK(!kcl_options_parse(&o, "mixed=no mixed mixed = no") && !o.mixed && o.no_direct);
+  CHECK(!kcl_options_parse(&o, " \n# all\n") && o.nrhs == 4);
+  CHECK(!kcl_options_parse(&zero, "nrhs=2") && zero.tol == kcl_defaults.tol &&
         zero.precision == KCL_D && !strcmp(zero.solver, "auto"));
 }
 
 static void test_default(void) {
   kcl_options o = kcl_defaults;
-  CHECK(!kcl_options_parse(ctx, &o, all_set) && !same_options(&o, &kcl_defaults));
+  CHECK(!kcl_options_parse(&o, all_set) && !same_options(&o, &kcl_defaults));
   for (int i = 0; i < kcl_option_count(); i++)
-    CHECK(!kcl_options_set(ctx, &o, kcl_option_at(i).name, "default"));
+    CHECK(!kcl_options_set(&o, kcl_option_at(i).name, "default"));
   CHECK(same_options(&o, &kcl_defaults));
 }
 
@@ -187,24 +187,24 @@ static void test_refusals(void) {
     kcl_options o = kcl_defaults;
     char text[200];
     snprintf(text, sizeof text, "nrhs=3 %s", bad[i].text);
-    CHECKF(kcl_options_parse(ctx, &o, text) == KCL_USAGE && strstr(kcl_error(ctx), bad[i].place) &&
-               strstr(kcl_error(ctx), bad[i].word),
-           "%s: %s", text, kcl_error(ctx));
+    CHECKF(kcl_options_parse(&o, text) == KCL_USAGE && strstr(kcl_error(), bad[i].place) &&
+               strstr(kcl_error(), bad[i].word),
+           "%s: %s", text, kcl_error());
     CHECKF(same_options(&o, &kcl_defaults), "%s: a failure changed an option", text);
-    CHECK(kcl_options_parse(NULL, &o, text) == KCL_USAGE);
+    CHECK(kcl_options_parse(&o, text) == KCL_USAGE);
   }
 }
 
 static void test_arguments(void) {
   kcl_options o = kcl_defaults;
-  CHECK(kcl_options_parse(ctx, NULL, "") == KCL_USAGE);
-  CHECK(kcl_options_parse(ctx, &o, NULL) == KCL_USAGE);
-  CHECK(kcl_options_read(ctx, &o, NULL) == KCL_USAGE);
-  CHECK(kcl_options_read(ctx, NULL, "x") == KCL_USAGE);
-  CHECK(kcl_options_read_variable(ctx, NULL, NULL) == KCL_USAGE);
-  CHECK(kcl_options_set(ctx, &o, NULL, "cg") == KCL_USAGE);
-  CHECK(kcl_options_set(ctx, &o, "solver", NULL) == KCL_USAGE);
-  CHECK(!kcl_options_parse(NULL, &o, "solver=cg"));
+  CHECK(kcl_options_parse(NULL, "") == KCL_USAGE);
+  CHECK(kcl_options_parse(&o, NULL) == KCL_USAGE);
+  CHECK(kcl_options_read(&o, NULL) == KCL_USAGE);
+  CHECK(kcl_options_read(NULL, "x") == KCL_USAGE);
+  CHECK(kcl_options_read_variable(NULL, NULL) == KCL_USAGE);
+  CHECK(kcl_options_set(&o, NULL, "cg") == KCL_USAGE);
+  CHECK(kcl_options_set(&o, "solver", NULL) == KCL_USAGE);
+  CHECK(!kcl_options_parse(&o, "solver=cg"));
 }
 
 /* ---------------------------------------------------------------- files, the environment, locales */
@@ -212,7 +212,7 @@ static void test_arguments(void) {
 static int read_file(kcl_options *o, const char *path, const void *bytes, size_t size) {
   FILE *f = fopen(path, "wb");
   if (!f || fwrite(bytes, 1, size, f) != size || fclose(f)) exit(1);
-  return kcl_options_read(ctx, o, path);
+  return kcl_options_read(o, path);
 }
 
 static void test_file(void) {
@@ -221,14 +221,14 @@ static void test_file(void) {
   kcl_options o = kcl_defaults;
   if (!CHECK(mkdtemp(folder) != NULL)) return;
   snprintf(path, sizeof path, "%s/solve.options", folder);
-  CHECK(kcl_options_read(ctx, &o, path) == KCL_INPUT && strstr(kcl_error(ctx), "cannot open"));
-  CHECK(kcl_options_read(ctx, &o, folder) == KCL_INPUT && strstr(kcl_error(ctx), folder));
+  CHECK(kcl_options_read(&o, path) == KCL_INPUT && strstr(kcl_error(), "cannot open"));
+  CHECK(kcl_options_read(&o, folder) == KCL_INPUT && strstr(kcl_error(), folder));
   CHECK(!read_file(&o, path, "", 0) && same_options(&o, &kcl_defaults));
   CHECK(read_file(&o, path, "mixed\0", 6) == KCL_INPUT && !o.mixed);
   CHECK(read_file(&o, path, bad, sizeof bad - 1) == KCL_INPUT && same_options(&o, &kcl_defaults));
   snprintf(place, sizeof place, "%s:3:2: restart is '60'", path);
-  CHECKF(strstr(kcl_error(ctx), place), "%s", kcl_error(ctx));
-  CHECKF(!read_file(&o, path, all_set, sizeof all_set - 1), "%s", kcl_error(ctx));
+  CHECKF(strstr(kcl_error(), place), "%s", kcl_error());
+  CHECKF(!read_file(&o, path, all_set, sizeof all_set - 1), "%s", kcl_error());
   check_all_set(&o);
   remove(path), rmdir(folder);
 }
@@ -236,16 +236,16 @@ static void test_file(void) {
 static void test_variable(void) {
   kcl_options o = kcl_defaults;
   unsetenv("KRYLOCL_SOLVE");
-  CHECK(!kcl_options_read_variable(ctx, &o, NULL) && same_options(&o, &kcl_defaults));
+  CHECK(!kcl_options_read_variable(&o, NULL) && same_options(&o, &kcl_defaults));
   setenv("KRYLOCL_SOLVE", "precond=sa tol=1e-4", 1), setenv("MY_SOLVE", all_set, 1);
-  CHECK(!kcl_options_parse(ctx, &o, "nrhs=2") && o.tol == kcl_defaults.tol); /* not asked for */
-  CHECK(!kcl_options_read_variable(ctx, &o, NULL) && o.tol == 1e-4 && !strcmp(o.precond, "sa"));
-  CHECK(!kcl_options_read_variable(ctx, &o, "MY_SOLVE"));
+  CHECK(!kcl_options_parse(&o, "nrhs=2") && o.tol == kcl_defaults.tol); /* not asked for */
+  CHECK(!kcl_options_read_variable(&o, NULL) && o.tol == 1e-4 && !strcmp(o.precond, "sa"));
+  CHECK(!kcl_options_read_variable(&o, "MY_SOLVE"));
   check_all_set(&o);
   setenv("KRYLOCL_SOLVE", "nrhs=1 tolerance=3", 1);
-  CHECK(kcl_options_read_variable(ctx, &o, NULL) == KCL_USAGE && o.nrhs == 4);
-  CHECKF(strstr(kcl_error(ctx), "KRYLOCL_SOLVE:1:8: ") && strstr(kcl_error(ctx), "mean tol?"), "%s",
-         kcl_error(ctx));
+  CHECK(kcl_options_read_variable(&o, NULL) == KCL_USAGE && o.nrhs == 4);
+  CHECKF(strstr(kcl_error(), "KRYLOCL_SOLVE:1:8: ") && strstr(kcl_error(), "mean tol?"), "%s",
+         kcl_error());
 }
 
 /* Selects a locale with a decimal comma: one of the system, or one that is made in the folder. */
@@ -265,18 +265,18 @@ static void test_locale(void) {
   kcl_options o = kcl_defaults;
   if (!CHECK(mkdtemp(folder) != NULL)) return;
   if (!select_comma(folder)) skip("no locale with a decimal comma");
-  CHECK(!kcl_options_parse(ctx, &o, "tol=0.5") && o.tol == 0.5);
-  CHECK(kcl_options_parse(ctx, &o, "tol=0,5") == KCL_USAGE);
+  CHECK(!kcl_options_parse(&o, "tol=0.5") && o.tol == 0.5);
+  CHECK(kcl_options_parse(&o, "tol=0,5") == KCL_USAGE);
   setlocale(LC_NUMERIC, "C");
   snprintf(command, sizeof command, "rm -r %s", folder);
   CHECK(!system(command));
 }
 
 int main(void) {
-  if (!CHECK(!kcl_create(&ctx))) return check_report();
+  if (!CHECK(!kcl_context_create(NULL, 0, &ctx))) return check_report();
   test_list(), test_restart(), test_pages();
   test_text(), test_default(), test_refusals(), test_arguments();
   test_file(), test_variable(), test_locale();
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

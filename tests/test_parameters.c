@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static kcl *ctx;
+static kcl_context *ctx;
 
 /* Iterations of a solve, and the levels, rows, nonzeros and bytes of its preconditioner. */
 typedef struct outcome {
@@ -25,13 +25,14 @@ static outcome solve_with(const char *system, const char *options) {
   kcl_report r = {0};
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
-  CHECKF(!kcl_generate(ctx, system, &A, NULL), "%s", kcl_error(ctx));
+  CHECKF(!kcl_generate(ctx, system, &A, NULL), "%s", kcl_error());
   double *b = malloc((size_t)A->rows * sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
   if (!b || !x) exit(1);
   for (int64_t i = 0; i < A->rows; i++) b[i] = 1 + (double)(i % 3);
-  CHECKF(!kcl_options_parse(ctx, &o, options), "%s", kcl_error(ctx));
-  if (CHECKF(!set_up_system(A, &o, &s), "%s: %s", options, kcl_error(ctx))) {
-    CHECKF(!kcl_solve(s, b, x, &r) && r.converged, "%s: %s", options, kcl_reason_text(r.reason));
+  CHECKF(!kcl_options_parse(&o, options), "%s", kcl_error());
+  if (CHECKF(!set_up_system(A, &o, &s), "%s: %s", options, kcl_error())) {
+    CHECKF(!kcl_solve_one(s, b, x, &r) && r.converged, "%s: %s", options,
+           kcl_reason_text(r.reason));
     kcl_solver_info(s, &u);
   }
   kcl_solver_free(&s), kcl_csr_free(&A), free(b), free(x);
@@ -130,15 +131,15 @@ static void test_all_at_once(void) {
     if (!strchr(p.name, '.')) continue;
     CHECKF(has_direction(p.name), "%s has no test of what it changes", p.name);
     snprintf(value, sizeof value, p.kind == KCL_OPTION_WHOLE ? "%.0f" : "%.4f", p.max * 0.9999);
-    CHECKF(!kcl_options_set(ctx, &o, p.name, value), "%s", kcl_error(ctx));
+    CHECKF(!kcl_options_set(&o, p.name, value), "%s", kcl_error());
     count++;
   }
   CHECK(count >= 20);
   for (int i = 0; i < kcl_option_count(); i++) {
     const kcl_option p = kcl_option_at(i);
     if (!strchr(p.name, '.')) continue;
-    if (kcl_options_set(ctx, &o, p.name, p.default_text)) /* in words */
-      CHECK(!kcl_options_set(ctx, &o, p.name, "default"));
+    if (kcl_options_set(&o, p.name, p.default_text)) /* in words */
+      CHECK(!kcl_options_set(&o, p.name, "default"));
   }
   CHECKF(!*o.parameters, "%s", o.parameters);
 }
@@ -158,17 +159,17 @@ static void test_by_hand(void) {
     kcl_options o = kcl_defaults;
     o.precond = "jacobi";
     strcpy(o.parameters, bad[i].text);
-    CHECKF(set_up_system(A, &o, &s) == KCL_USAGE && strstr(kcl_error(ctx), bad[i].word), "%s: %s",
-           bad[i].text, kcl_error(ctx));
+    CHECKF(set_up_system(A, &o, &s) == KCL_USAGE && strstr(kcl_error(), bad[i].word), "%s: %s",
+           bad[i].text, kcl_error());
     kcl_solver_free(&s);
   }
   kcl_options o = kcl_defaults;
   memset(o.parameters, 'x', sizeof o.parameters);
-  CHECK(set_up_system(A, &o, &s) == KCL_USAGE && strstr(kcl_error(ctx), "no end"));
+  CHECK(set_up_system(A, &o, &s) == KCL_USAGE && strstr(kcl_error(), "no end"));
   o = kcl_defaults, o.precond = "chebyshev";
   strcpy(o.parameters, " chebyshev.degree = 2\n# more\n");
   kcl_setup_info u = {0};
-  if (CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error(ctx))) kcl_solver_info(s, &u);
+  if (CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error())) kcl_solver_info(s, &u);
   CHECKF(u.precond_note && !strcmp(u.precond_note, "degree 2"), "%s", u.precond_note);
   kcl_solver_free(&s), kcl_csr_free(&A);
 }
@@ -180,10 +181,10 @@ static void test_refreshed(void) {
   kcl_csr *A = NULL;
   kcl_solver *s;
   CHECK(!kcl_generate(ctx, "poisson2d:60", &A, NULL));
-  CHECK(!kcl_options_parse(ctx, &o, "solver=cg precond=amg amg.coarsest=1000 amg.max-levels=2"));
-  if (CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error(ctx))) {
+  CHECK(!kcl_options_parse(&o, "solver=cg precond=amg amg.coarsest=1000 amg.max-levels=2"));
+  if (CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error())) {
     for (int i = 0; i < 2; i++) {
-      CHECKF(!i || !kcl_refresh(s, A), "%s", kcl_error(ctx));
+      CHECKF(!i || !kcl_refresh(s, A), "%s", kcl_error());
       kcl_solver_info(s, &u[i]);
       CHECK(u[i].precond_levels == 2);
     }
@@ -206,8 +207,8 @@ static void test_memory(void) {
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     kcl_options o = kcl_defaults;
     kcl_solver *s;
-    CHECK(!kcl_options_parse(ctx, &o, texts[i]));
-    if (!CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error(ctx))) continue;
+    CHECK(!kcl_options_parse(&o, texts[i]));
+    if (!CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error())) continue;
     CHECKF(s->selection.recalled == known[i], "set-up %d with '%s'", (int)i, texts[i]);
     kcl_choice_remember(s->selection.key, &(kcl_choice){.iterations = 70});
     kcl_solver_free(&s);
@@ -220,9 +221,10 @@ static void test_memory(void) {
 
 int main(void) {
   setenv("KRYLOCL_CACHE", "", 1);
-  if (!CHECK(!kcl_create(&ctx)) || !CHECK(!kcl_select(ctx, "cpu", 1))) return check_report();
+  if (!CHECK(!kcl_context_create(NULL, 0, &ctx)) || !CHECK(!kcl_select(ctx, "cpu", 1)))
+    return check_report();
   test_directions(), test_forms();
   test_all_at_once(), test_by_hand(), test_refreshed(), test_memory();
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

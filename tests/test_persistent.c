@@ -21,7 +21,6 @@ int main(void) {
   return check_report();
 }
 #else
-#include <dlfcn.h>
 #include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,7 +57,12 @@ static bool in_use; /* after a solve: the persistent kernel, still */
 static const char *clang_options = "";
 static bool after_short; /* a solve of one iteration comes first, by the same solver */
 
-static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
+/* The driver's functions, and those that stand before them. */
+static __typeof__(clCreateBuffer) driver_buffer;
+static __typeof__(clCreateProgramWithSource) driver_program;
+static __typeof__(clCreateKernel) driver_kernel;
+static __typeof__(clSetKernelArg) driver_argument;
+static __typeof__(clEnqueueNDRangeKernel) driver_launch;
 
 static int buffer_index(uint64_t value) {
   for (int i = buffer_count - 1; i >= 0; i--)
@@ -66,20 +70,16 @@ static int buffer_index(uint64_t value) {
   return -1;
 }
 
-cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host,
-                      cl_int *code) {
-  cl_mem (*real)(cl_context, cl_mem_flags, size_t, void *, cl_int *);
-  *(void **)&real = next("clCreateBuffer");
-  cl_mem m = real(context, flags, size, host, code);
+static cl_mem note_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host,
+                          cl_int *code) {
+  cl_mem m = driver_buffer(context, flags, size, host, code);
   buffers[buffer_count] = m, buffer_bytes[buffer_count++] = size;
   return m;
 }
 
-cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
-                                     const size_t *lengths, cl_int *code) {
-  cl_program (*real)(cl_context, cl_uint, const char **, const size_t *, cl_int *);
-  *(void **)&real = next("clCreateProgramWithSource");
-  cl_program p = real(context, count, strings, lengths, code);
+static cl_program note_program(cl_context context, cl_uint count, const char **strings,
+                               const size_t *lengths, cl_int *code) {
+  cl_program p = driver_program(context, count, strings, lengths, code);
   size_t all = 0;
   for (cl_uint i = 0; i < count; i++) all += lengths ? lengths[i] : strlen(strings[i]);
   char *source = calloc(1, all + 1), *at = source;
@@ -92,10 +92,8 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
   return p;
 }
 
-cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code) {
-  cl_kernel (*real)(cl_program, const char *, cl_int *);
-  *(void **)&real = next("clCreateKernel");
-  cl_kernel kernel = real(program, name, code);
+static cl_kernel note_kernel(cl_program program, const char *name, cl_int *code) {
+  cl_kernel kernel = driver_kernel(program, name, code);
   for (int i = 0; i < kernel_count; i++) /* a released kernel's handle may come again */
     if (kernels[i].kernel == kernel) kernels[i].kernel = NULL;
   if (!strcmp(name, "persistent")) {
@@ -112,16 +110,14 @@ static persistent *find(cl_kernel kernel) {
   return NULL;
 }
 
-cl_int clSetKernelArg(cl_kernel kernel, cl_uint i, size_t size, const void *value) {
-  cl_int (*real)(cl_kernel, cl_uint, size_t, const void *);
-  *(void **)&real = next("clSetKernelArg");
+static cl_int note_argument(cl_kernel kernel, cl_uint i, size_t size, const void *value) {
   persistent *p = find(kernel);
   if (p && i < MOST_ARGUMENTS) {
     p->argument[i] = (argument){.size = size, .local = !value};
     if (value) memcpy(&p->argument[i].value, value, size < 8 ? size : 8);
     if ((int)i >= p->arguments) p->arguments = (int)i + 1;
   }
-  return real(kernel, i, size, value);
+  return driver_argument(kernel, i, size, value);
 }
 
 /* ---------------------------------------------------------------- compiling and launching */
@@ -259,15 +255,20 @@ static cl_int launch(cl_command_queue queue, persistent *p, int groups) {
   return CL_SUCCESS;
 }
 
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                              const size_t *offset, const size_t *global, const size_t *local,
-                              cl_uint waits, const cl_event *list, cl_event *event) {
-  cl_int (*real)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
-                 const size_t *, cl_uint, const cl_event *, cl_event *);
-  *(void **)&real = next("clEnqueueNDRangeKernel");
+static cl_int launch_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                            const size_t *offset, const size_t *global, const size_t *local,
+                            cl_uint waits, const cl_event *list, cl_event *event) {
   persistent *p = find(kernel);
   if (p) return launch(queue, p, (int)(global[0] / local[0]));
-  return real(queue, kernel, dimensions, offset, global, local, waits, list, event);
+  return driver_launch(queue, kernel, dimensions, offset, global, local, waits, list, event);
+}
+
+static void replace_calls(void) {
+  driver_buffer = clCreateBuffer, clCreateBuffer = note_buffer;
+  driver_program = clCreateProgramWithSource, clCreateProgramWithSource = note_program;
+  driver_kernel = clCreateKernel, clCreateKernel = note_kernel;
+  driver_argument = clSetKernelArg, clSetKernelArg = note_argument;
+  driver_launch = clEnqueueNDRangeKernel, clEnqueueNDRangeKernel = launch_kernel;
 }
 
 /* ---------------------------------------------------------------- systems */
@@ -288,14 +289,14 @@ static int solve_short(kcl_solver *s, kcl_report *r) {
     const int row = i / SIDE + 1, column = i % SIDE + 1;
     b[i] = sin(row * pi / (SIDE + 1)) * sin(column * pi / (SIDE + 1)), x[i] = 0;
   }
-  int rc = kcl_solve(s, b, x, r);
+  int rc = kcl_solve_one(s, b, x, r);
   CHECKF(!rc && r->iterations == 1, "a solve of one iteration: %lld", (long long)r->iterations);
   return rc;
 }
 
 /* x, or NULL; as one kernel with GROUPS groups, or with one launch per stage. */
 static double *solve(const job *j, bool persistent_kernel, kcl_report *r, int64_t *n) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
@@ -305,16 +306,16 @@ static double *solve(const job *j, bool persistent_kernel, kcl_report *r, int64_
   o.solver = j->solver, o.precond = j->precond, o.format = j->format;
   o.precision = j->type, o.tol = j->tol, o.max_iter = j->iterations;
   scalar_bytes = (int)kcl_type_size(j->type);
-  int rc = kcl_create(&ctx) || kcl_select(ctx, "opencl", 0);
+  int rc = kcl_context_create(NULL, 0, &ctx) || kcl_select(ctx, "opencl", 0);
   if (!rc) ctx->opencl->small_groups = false, ctx->opencl->units = ctx->opencl->concurrent = GROUPS;
   if (!rc) rc = kcl_generate(ctx, j->kind, &A, &b);
   if (!rc) x = calloc((size_t)A->rows, kcl_type_size(A->type)), *n = A->rows;
   if (!rc) rc = kcl_setup(ctx, A, &o, &s);
   if (!rc && after_short) rc = solve_short(s, r);
-  if (!rc) rc = kcl_solve(s, b->val, x, r);
-  CHECKF(!rc, "%s, %s: %.400s", j->solver, j->format, kcl_error(ctx));
+  if (!rc) rc = kcl_solve_one(s, b->val, x, r);
+  CHECKF(!rc, "%s, %s: %.400s", j->solver, j->format, kcl_error());
   in_use = s && s->selection.engine->executor.replaces; /* false after a time-out */
-  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b), kcl_destroy(&ctx);
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b), kcl_context_free(&ctx);
   if (rc) free(x), x = NULL;
   return x;
 }
@@ -390,13 +391,15 @@ int main(void) {
       {"cg", "chebyshev", "csr-scalar", "poisson2d:20", "1", KCL_D, 6, 1e-14}, /* four products */
       {"cg", "fsai", "ell", "poisson2d:20", "2", KCL_S, 6, 1e-12}, /* and three matrices */
   };
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   setenv("KRYLOCL_LAYOUT", "gpu", 1), setenv("KRYLOCL_CACHE", "", 1);
   if (!mkdtemp(folder)) return 1;
-  bool device = kcl_create(&ctx) == KCL_OK && kcl_select(ctx, "opencl", 0) == KCL_OK;
+  bool device =
+      kcl_context_create(NULL, 0, &ctx) == KCL_OK && kcl_select(ctx, "opencl", 0) == KCL_OK;
   if (!device) skip("the persistent kernel: no OpenCL device");
+  replace_calls();
   bool wide = device && ctx->device.has_double;
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   if (device && able())
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
       if (wide || jobs[i].type == KCL_S) test_job(&jobs[i]);

@@ -11,11 +11,11 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---------------------------------------------------------------- outlines */
 
-static void compare(kcl *ctx, const kcl_format *f, const kcl_csr *A, const kcl_stats *s,
+static void compare(kcl_context *ctx, const kcl_format *f, const kcl_csr *A, const kcl_stats *s,
                     const char *kind) {
   kcl_stored outline, *built = NULL;
   kcl_stored_outline(ctx, f, s, A->type, &outline);
-  if (!CHECKF(!kcl_stored_build(ctx, f, A, &built), "%s: %s", f->name, kcl_error(ctx))) return;
+  if (!CHECKF(!kcl_stored_build(ctx, f, A, &built), "%s: %s", f->name, kcl_error())) return;
   CHECKF(outline.lanes == built->lanes, "%s of %s: %d lanes, %d built", f->name, kind,
          outline.lanes, built->lanes);
   CHECKF(outline.rows_match_elements == built->rows_match_elements, "%s of %s", f->name, kind);
@@ -29,9 +29,9 @@ static void compare(kcl *ctx, const kcl_format *f, const kcl_csr *A, const kcl_s
 
 /* As build makes them for a GPU. */
 static void test_outlines(void) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   kcl_cost cost;
-  if (!CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 0))) return;
+  if (!CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 0))) return;
   for (int i = 0; i < KINDS; i++) {
     kcl_csr *A = NULL;
     kcl_stats s;
@@ -45,12 +45,12 @@ static void test_outlines(void) {
     ctx->layout = KCL_LAYOUT_NATIVE;
     kcl_csr_free(&A);
   }
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
 }
 
 /* ---------------------------------------------------------------- predictions */
 
-static void system_of(kcl *ctx, const kcl_csr *A, kcl_system *s) {
+static void system_of(kcl_context *ctx, const kcl_csr *A, kcl_system *s) {
   *s = (kcl_system){.ctx = ctx, .A = A, .options = kcl_defaults};
   s->options.precision = A->type;
   s->undecided.method = s->undecided.precond = s->undecided.format = s->undecided.model = true;
@@ -81,7 +81,7 @@ static bool sweeps(const kcl_precond_kind *c) {
 
 /* Times are finite and in order, whatever the method; more work takes longer, or on a GPU, where launches may take longer than
  * either, not much less: a stage in a series and one with a launch of its own are predicted apart. */
-static void test_every_method(kcl *ctx, const char *where) {
+static void test_every_method(kcl_context *ctx, const char *where) {
   const double least = ctx->layout == KCL_LAYOUT_GPU ? 0.9 : 1;
   kcl_csr *A = NULL, *B = NULL;
   kcl_system s, t;
@@ -113,7 +113,7 @@ static void test_every_method(kcl *ctx, const char *where) {
 
 #ifndef KCL_NO_OPENCL
 /* An NVIDIA H200, as far as predictions look. */
-static void pretend(kcl *ctx) {
+static void pretend(kcl_context *ctx) {
   ctx->opencl->is_nvidia = true, ctx->opencl->is_cpu = ctx->opencl->small_groups = false;
   ctx->opencl->units = ctx->opencl->concurrent = 132;
   ctx->opencl->local_bytes = 49152;
@@ -149,10 +149,10 @@ static void test_gpu(void) {
       {"poisson2d:1000", "cg cg-single", "pattern"},
       {"poisson3d:100", "cg cg-single", "pattern"},
   };
-  kcl *ctx = NULL;
-  if (kcl_create(&ctx) || kcl_select(ctx, "opencl", 0)) {
-    skip("choices of an NVIDIA H200: %s", kcl_error(ctx));
-    return kcl_destroy(&ctx);
+  kcl_context *ctx = NULL;
+  if (kcl_context_create(NULL, 0, &ctx) || kcl_select(ctx, "opencl", 0)) {
+    skip("choices of an NVIDIA H200: %s", kcl_error());
+    return kcl_context_free(&ctx);
   }
   pretend(ctx);
   test_every_method(ctx, "an NVIDIA H200");
@@ -166,12 +166,12 @@ static void test_gpu(void) {
     system_of(ctx, A, &s);
     if (CHECKF(!kcl_choose_plan(&c) && !kcl_choose_way(&c, NULL) &&
                    !kcl_choose_format(&c, NULL, &f),
-               "%s", kcl_error(ctx)))
+               "%s", kcl_error()))
       CHECKF(among(known[i].methods, c.way.method->name) && among(known[i].formats, f->name),
              "%s: %s in %s, %s", known[i].kind, c.way.method->name, f->name, c.why_format);
     kcl_system_forget_kept(&s), kcl_csr_free(&A);
   }
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
 }
 #endif
 

@@ -8,7 +8,7 @@
  *   the residual that is reported is the true one, and A is as it was
  *
  * SYSTEMS=100000 for a long run, FIRST=n to begin with system n, DEVICE=opencl for another device. */
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include <complex.h>
 #include <float.h>
@@ -546,7 +546,7 @@ static void judge(const system_ *s, const kcl_options *o, int column, const kcl_
 }
 
 /* Other values first, now and then. */
-static int set_up(kcl *ctx, system_ *s, const kcl_options *o, kcl_solver **solver) {
+static int set_up(kcl_context *ctx, system_ *s, const kcl_options *o, kcl_solver **solver) {
   const bool refreshed = s->finite && chance(0.1);
   if (refreshed)
     for (int k = 0; k < (int)s->A.nnz; k++)
@@ -558,14 +558,14 @@ static int set_up(kcl *ctx, system_ *s, const kcl_options *o, kcl_solver **solve
 }
 
 /* Names that do not suit A are left to "auto", the solver first. */
-static int set_up_somehow(kcl *ctx, system_ *s, kcl_options *o, kcl_solver **solver) {
+static int set_up_somehow(kcl_context *ctx, system_ *s, kcl_options *o, kcl_solver **solver) {
   int rc = set_up(ctx, s, o, solver);
   if (rc && s->finite) o->solver = NULL, rc = set_up(ctx, s, o, solver);
   if (rc && s->finite) o->precond = NULL, o->format = "model", rc = set_up(ctx, s, o, solver);
   return rc;
 }
 
-static void solve_one(kcl *ctx, system_ *s, kcl_options *o) {
+static void solve_one(kcl_context *ctx, system_ *s, kcl_options *o) {
   kcl_solver *solver = NULL;
   kcl_report report[COLUMNS];
   const int rc = set_up_somehow(ctx, s, o, &solver);
@@ -589,11 +589,11 @@ int main(void) {
   static matrix m;
   const int count = from_environment("SYSTEMS", 1000), first = from_environment("FIRST", 1);
   const char *device = getenv("DEVICE") ? getenv("DEVICE") : "cpu";
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   if (!strcmp(device, "cpu"))
     setenv("KRYLOCL_CACHE", "", 1); /* nothing is remembered from one system to the next */
-  if (kcl_create(&ctx) || kcl_select(ctx, device, 1)) {
-    skip("%s: %s", device, kcl_error(ctx));
+  if (kcl_context_create(NULL, 0, &ctx) || kcl_select(ctx, device, 1)) {
+    skip("%s: %s", device, kcl_error());
     return check_report();
   }
   for (number_of_system = first; number_of_system < first + count; number_of_system++) {
@@ -613,6 +613,6 @@ int main(void) {
   for (int i = 0; i < KCL_LEAST_SQUARES + 1; i++)
     printf("%8lld %s\n", (long long)reasons[i], kcl_reason_text((kcl_reason)i));
   printf("%8lld refused\n%8lld wrong claims\n", (long long)refused, (long long)wrong);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

@@ -118,7 +118,7 @@ static void test_system(void) {
 /* ---------------------------------------------------------------- predictions */
 
 /* z = a x + y of n numbers: three vectors. */
-static double rate_of(kcl *ctx, int64_t n) {
+static double rate_of(kcl_context *ctx, int64_t n) {
   kcl_program *k = NULL;
   double rate = 0;
   if (!CHECK(!kcl_program_create(ctx, KCL_D, n, n, &k))) return 0;
@@ -131,8 +131,8 @@ static double rate_of(kcl *ctx, int64_t n) {
 }
 
 static void test_rate_of_program(void) {
-  kcl *ctx = NULL;
-  if (!CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 1))) return;
+  kcl_context *ctx = NULL;
+  if (!CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 1))) return;
   const int64_t cache = 24 << 20, all = cache / 24; /* numbers per vector that fill the cache */
   ctx->stream = (kcl_stream){0};
   CHECK(rate_of(ctx, 1000) == 7);
@@ -145,7 +145,7 @@ static void test_rate_of_program(void) {
   CHECKF(between > 1e10 && between < 4e10, "%g", between);
   ctx->stream.cache_rate = 0.9e10; /* slower than memory: not believed */
   CHECK(rate_of(ctx, 1000) == 1e10);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
 }
 
 /* ---------------------------------------------------------------- numbers in messages */

@@ -107,7 +107,7 @@ static void test_minus_zero(void) {
 static kcl_dense *dense_good(const char *text, int line) {
   kcl_dense *B = NULL;
   int rc = kcl_dense_read(ctx, put_text(text), &B);
-  if (rc) printf("  %s\n", kcl_error(ctx));
+  if (rc) printf("  %s\n", kcl_error());
   if (!CHECK_AT(rc == KCL_OK, line, "reads")) exit(1);
   return B;
 }
@@ -146,7 +146,7 @@ static void check_shared(const char *from, char *line) {
     return;
   snprintf(path, sizeof path, "%s/%s.mtx.gz", from, name);
   int rc = kcl_csr_read(ctx, path, &A);
-  if (rc) printf("  %s\n", kcl_error(ctx));
+  if (rc) printf("  %s\n", kcl_error());
   if (!CHECK_AT(rc == KCL_OK, __LINE__, name)) return;
   bool good = A->rows == rows && A->cols == cols && A->stored == stored && A->nnz == nnz &&
               well_formed(A) && strcmp(kcl_field_name(A->field), field) == 0 &&

@@ -23,9 +23,8 @@ static void refuses(reader *read, const char *path, const char *words, int line)
   int rc = read(path);
   bool good = rc == KCL_INPUT;
   snprintf(copy, sizeof copy, "%s", words);
-  for (char *w = strtok(copy, "|"); w; w = strtok(NULL, "|"))
-    good = good && strstr(kcl_error(ctx), w);
-  if (!CHECK_AT(good, line, words)) printf("  %d: %s\n", rc, rc ? kcl_error(ctx) : "was accepted");
+  for (char *w = strtok(copy, "|"); w; w = strtok(NULL, "|")) good = good && strstr(kcl_error(), w);
+  if (!CHECK_AT(good, line, words)) printf("  %d: %s\n", rc, rc ? kcl_error() : "was accepted");
 }
 #define BAD(text, words) refuses(read_csr, put_text(text), words, __LINE__)
 #define BAD_DENSE(text, words) refuses(read_dense, put_text(text), words, __LINE__)

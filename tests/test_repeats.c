@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static kcl_repeats rows_of(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct) {
+static kcl_repeats rows_of(kcl_context *ctx, const kcl_csr *A, kcl_distinct_rows *distinct) {
   kcl_repeats r = {0};
-  CHECKF(!kcl_repeats_find_rows(ctx, A, distinct, true, &r), "%s", kcl_error(ctx));
+  CHECKF(!kcl_repeats_find_rows(ctx, A, distinct, true, &r), "%s", kcl_error());
   return r;
 }
 
-static void test_found_once(kcl *ctx, const kcl_csr *A, const kcl_csr *B) {
+static void test_found_once(kcl_context *ctx, const kcl_csr *A, const kcl_csr *B) {
   kcl_distinct_rows d = {.A = A};
   kcl_repeats alone = rows_of(ctx, A, NULL), again, first, other;
   CHECK(!kcl_distinct_rows_found(&d, A) && !kcl_distinct_rows_found(NULL, A));
@@ -30,7 +30,7 @@ static void test_found_once(kcl *ctx, const kcl_csr *A, const kcl_csr *B) {
 }
 
 /* Tables of threads are merged: the same numbers, in the order of the rows, with any number of them. */
-static void test_merged(kcl *ctx) {
+static void test_merged(kcl_context *ctx) {
   static const int threads[] = {2, 3, 5, 16};
   kcl_csr *A = NULL;
   const int before = kcl_threads();
@@ -52,22 +52,22 @@ static void test_merged(kcl *ctx) {
 }
 
 /* Of A as it is now, by a format of distinct rows. */
-static void test_solve(kcl *ctx, const kcl_csr *A, const char *when) {
+static void test_solve(kcl_context *ctx, const kcl_csr *A, const char *when) {
   kcl_options o = cg_options();
   kcl_solver *s = NULL;
   kcl_report r = {0};
   double *b = malloc((size_t)A->rows * sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
   o.format = "pattern";
   for (int64_t i = 0; i < A->rows; i++) b[i] = 1;
-  CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve(s, b, x, &r) && r.converged, "%s: %s, %s", when,
-         kcl_reason_text(r.reason), kcl_error(ctx));
+  CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve_one(s, b, x, &r) && r.converged, "%s: %s, %s",
+         when, kcl_reason_text(r.reason), kcl_error());
   kcl_solver_free(&s), free(b), free(x);
 }
 
 int main(void) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   kcl_csr *A = NULL, *B = NULL;
-  CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 0));
+  CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 0));
   CHECK(!kcl_generate(ctx, "poisson2d:70", &A, NULL) &&
         !kcl_generate(ctx, "poisson2d:70", &B, NULL));
   test_found_once(ctx, A, B);
@@ -78,6 +78,6 @@ int main(void) {
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] == i) val[k] += (double)(i % 7);
   test_solve(ctx, A, "after its values changed");
-  kcl_csr_free(&A), kcl_csr_free(&B), kcl_destroy(&ctx);
+  kcl_csr_free(&A), kcl_csr_free(&B), kcl_context_free(&ctx);
   return check_report();
 }

@@ -19,11 +19,11 @@ static void same_entries(const kcl_csr *A, const kcl_row_blocks *p, int64_t bloc
 int main(void) {
   kcl_csr *A;
   kcl_row_blocks p;
-  kcl *ctx;
-  CHECK(!kcl_create(&ctx));
+  kcl_context *ctx;
+  CHECK(!kcl_context_create(NULL, 0, &ctx));
   const char *kind[] = {"poisson2d:17", "cage:5", "powerlaw:500"};
   for (int i = 0; i < 3; i++) {
-    if (!CHECKF(!kcl_generate(ctx, kind[i], &A, NULL), "%s", kcl_error(ctx))) continue;
+    if (!CHECKF(!kcl_generate(ctx, kind[i], &A, NULL), "%s", kcl_error())) continue;
     for (int64_t block = 1; block < 2 * A->rows; block = 3 * block + 1) {
       CHECK(!kcl_row_blocks_find(ctx, A, block, A->cols, &p) &&
             p.count == (A->rows + block - 1) / block);
@@ -34,13 +34,13 @@ int main(void) {
       kcl_row_blocks_free(&p);
       CHECK(!kcl_row_blocks_find(ctx, A, block, most - 1, &p) && !p.count && !p.column);
       for (int64_t none = -165; none <= 0; none += 165)
-        CHECKF(!kcl_row_blocks_find(ctx, A, block, none, &p) && !p.count, "%s", kcl_error(ctx));
+        CHECKF(!kcl_row_blocks_find(ctx, A, block, none, &p) && !p.count, "%s", kcl_error());
     }
     CHECK(kcl_bandwidth(A) > 0 && kcl_bandwidth(A) < A->cols);
     A->row_ptr[1] = 0; /* row 0 is empty now, and row 1 has its entries too */
     CHECK(!kcl_row_blocks_find(ctx, A, 4, A->cols, &p) && !p.count);
     kcl_csr_free(&A);
   }
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

@@ -1,6 +1,6 @@
 /* A context that several threads use: one at a time is inside, each has its own message, callbacks are refused, a solve is stopped from
  * elsewhere, and a child of fork() uses what it inherited. */
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include "tests/filter.h"
 #include "tests/options.h"
@@ -13,7 +13,7 @@
 
 enum { THREADS = 4, SIDE = 30, ROWS = SIDE * SIDE, ROUNDS = 5, LONG = 200 };
 
-static kcl *ctx;
+static kcl_context *ctx;
 static kcl_csr *A;
 static kcl_dense *b;
 static kcl_solver *shared;
@@ -22,7 +22,7 @@ static double expected[ROWS];
 static bool solves_as_expected(kcl_solver *s) {
   double x[ROWS] = {0};
   kcl_report r;
-  return !kcl_solve(s, b->val, x, &r) && r.converged && !memcmp(x, expected, sizeof x);
+  return !kcl_solve_one(s, b->val, x, &r) && r.converged && !memcmp(x, expected, sizeof x);
 }
 
 /* ---------------------------------------------------------------- several threads */
@@ -55,25 +55,24 @@ static void test_threads(const char *device) {
 static void *fail_alone(void *user) {
   kcl_csr *none;
   char *messages = user;
-  const int n = snprintf(messages, 100, "%s|", kcl_error(ctx));
+  const int n = snprintf(messages, 100, "%s|", kcl_error());
   if (kcl_csr_read(ctx, "/there/is/no/such/file.mtx", &none) == KCL_INPUT)
-    snprintf(messages + n, (size_t)(100 - n), "%s", kcl_error(ctx));
+    snprintf(messages + n, (size_t)(100 - n), "%s", kcl_error());
   return NULL;
 }
 
 static void test_messages(void) {
   pthread_t other;
   char messages[100] = "";
-  kcl *second = NULL;
+  kcl_context *second = NULL;
   kcl_csr *none;
-  CHECK(kcl_generate(ctx, "nothing:3", &none, NULL) && strstr(kcl_error(ctx), "nothing"));
+  CHECK(kcl_generate(ctx, "nothing:3", &none, NULL) && strstr(kcl_error(), "nothing"));
   CHECK(!pthread_create(&other, NULL, fail_alone, messages));
   pthread_join(other, NULL);
-  CHECKF(messages[0] == '|' && strstr(messages, "no/such/file") &&
-             strstr(kcl_error(ctx), "nothing"),
-         "%s, %s", messages, kcl_error(ctx));
-  CHECK(!kcl_create(&second) && !strcmp(kcl_error(second), ""));
-  kcl_destroy(&second);
+  CHECKF(messages[0] == '|' && strstr(messages, "no/such/file") && strstr(kcl_error(), "nothing"),
+         "%s, %s", messages, kcl_error());
+  CHECK(!kcl_context_create(NULL, 0, &second) && strstr(kcl_error(), "nothing"));
+  kcl_context_free(&second);
 }
 
 /* ---------------------------------------------------------------- callbacks */
@@ -99,7 +98,7 @@ static void test_callbacks(void) {
   o.progress = use_in_progress, o.precond = "amg";
   busy = 0;
   CHECK(!kcl_setup(ctx, A, &o, &s));
-  CHECKF(solves_as_expected(s) || busy, "%s", kcl_error(ctx));
+  CHECKF(solves_as_expected(s) || busy, "%s", kcl_error());
   CHECKF(busy > 0, "the progress callback: %d refused", busy);
   kcl_solver_free(&s);
 }
@@ -111,11 +110,11 @@ static void test_watch(void) {
     skip("kcl_watch: sanitizers do not know the OpenMP of CHOLMOD, or there is none");
     return;
   }
-  kcl_watch(ctx, use_in_watch, NULL);
+  kcl_context_watch(ctx, use_in_watch, NULL);
   double x[ROWS];
   kcl_direct_info info;
   CHECK(!kcl_direct(ctx, A, b->val, x, &info));
-  kcl_watch(ctx, NULL, NULL);
+  kcl_context_watch(ctx, NULL, NULL);
   CHECKF(busy > 0, "the watch: %d refused", busy);
 }
 
@@ -146,12 +145,12 @@ static void test_stops(void) {
   double *x = calloc((size_t)L->rows, sizeof *x);
   kcl_solver_stop(s); /* none is running: nothing happens */
   CHECK(!pthread_create(&other, NULL, stop_soon, s));
-  CHECKF(!kcl_solve(s, c->val, x, &r) && r.reason == KCL_INTERRUPTED && r.iterations > 0, "%s, %s",
-         kcl_reason_text(r.reason), kcl_error(ctx));
+  CHECKF(!kcl_solve_one(s, c->val, x, &r) && r.reason == KCL_INTERRUPTED && r.iterations > 0,
+         "%s, %s", kcl_reason_text(r.reason), kcl_error());
   pthread_join(other, NULL);
   shared = s;
   signal(SIGALRM, stop_by_signal), alarm(1);
-  CHECKF(!kcl_solve(s, c->val, x, &r) && r.reason == KCL_INTERRUPTED, "a signal: %s",
+  CHECKF(!kcl_solve_one(s, c->val, x, &r) && r.reason == KCL_INTERRUPTED, "a signal: %s",
          kcl_reason_text(r.reason));
   signal(SIGALRM, SIG_DFL), shared = before;
   kcl_solver_stop(NULL);
@@ -167,7 +166,7 @@ static int fork_while_inside(void *user, const kcl_progress *p) {
   pid_t child = fork();
   if (child == 0) {
     alarm(60);
-    _exit(kcl_solve(shared, b->val, (double[ROWS]){0}, NULL) == KCL_BUSY ? 0 : 1);
+    _exit(kcl_solve_one(shared, b->val, (double[ROWS]){0}, NULL) == KCL_BUSY ? 0 : 1);
   }
   CHECK(child > 0 && waitpid(child, status, 0) == child);
   return 0;
@@ -176,7 +175,7 @@ static int fork_while_inside(void *user, const kcl_progress *p) {
 static void *solve_long(void *user) {
   kcl_solver *s = user;
   double x[ROWS] = {0};
-  kcl_solve(s, b->val, x, NULL);
+  kcl_solve_one(s, b->val, x, NULL);
   return NULL;
 }
 
@@ -190,7 +189,8 @@ static void test_fork(void) {
   pid_t child = fork();
   if (child == 0) {
     alarm(60);
-    _exit(solves_as_expected(shared) || kcl_solve(shared, NULL, NULL, NULL) == KCL_BUSY ? 0 : 1);
+    _exit(solves_as_expected(shared) || kcl_solve_one(shared, NULL, NULL, NULL) == KCL_BUSY ? 0
+                                                                                            : 1);
   }
   CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
   pthread_join(other, NULL);
@@ -210,16 +210,16 @@ static void *free_solver(void *user) {
 }
 
 static void test_lifetime(const char *device) {
-  kcl *own = NULL;
+  kcl_context *own = NULL;
   kcl_csr *M = NULL;
   kcl_solver *s[THREADS] = {0};
   pthread_t thread[THREADS];
   kcl_options o = cg_options();
-  CHECK(!kcl_create(&own) && !kcl_select(own, device, 2) &&
+  CHECK(!kcl_context_create(NULL, 0, &own) && !kcl_select(own, device, 2) &&
         !kcl_generate(own, "poisson2d:30", &M, NULL));
   for (int i = 0; i < THREADS; i++) CHECK(!kcl_setup(own, M, &o, &s[i]));
   for (int i = 0; i < THREADS; i++) CHECK(!pthread_create(&thread[i], NULL, free_solver, s[i]));
-  kcl_destroy(&own);
+  kcl_context_free(&own);
   for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
   kcl_csr_free(&M);
 }
@@ -227,18 +227,18 @@ static void test_lifetime(const char *device) {
 static void test_device(const char *device) {
   kcl_options o = cg_options();
   kcl_report r;
-  if (kcl_create(&ctx) || kcl_select(ctx, device, 2)) {
-    skip("%s: %s", device, kcl_error(ctx)), kcl_destroy(&ctx);
+  if (kcl_context_create(NULL, 0, &ctx) || kcl_select(ctx, device, 2)) {
+    skip("%s: %s", device, kcl_error()), kcl_context_free(&ctx);
     return;
   }
   memset(expected, 0, sizeof expected);
   if (CHECK(!kcl_generate(ctx, "poisson2d:30", &A, &b) && !kcl_setup(ctx, A, &o, &shared) &&
-            !kcl_solve(shared, b->val, expected, &r) && r.converged)) {
+            !kcl_solve_one(shared, b->val, expected, &r) && r.converged)) {
     test_threads(device), test_messages(), test_callbacks(), test_watch(), test_stops();
     if (!strcmp(device, "cpu")) test_fork();
     test_lifetime(device);
   }
-  kcl_solver_free(&shared), kcl_csr_free(&A), kcl_dense_free(&b), kcl_destroy(&ctx);
+  kcl_solver_free(&shared), kcl_csr_free(&A), kcl_dense_free(&b), kcl_context_free(&ctx);
 }
 
 int main(void) {

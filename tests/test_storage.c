@@ -40,15 +40,15 @@ static void check_entries(const kcl_csr *A, const kcl_storage *s, const char *wh
          (long long)expected);
 }
 
-static void check_storage(kcl *ctx, const kcl_csr *A, kcl_type type, const char *format,
+static void check_storage(kcl_context *ctx, const kcl_csr *A, kcl_type type, const char *format,
                           const char *where) {
   kcl_storage *s = NULL;
   const int rc = kcl_storage_create(ctx, A, type, format, &s);
-  if (rc == KCL_REFUSED && strstr(kcl_error(ctx), "refused")) {
+  if (rc == KCL_REFUSED && strstr(kcl_error(), "refused")) {
     CHECKF(!s, "%s: refused, with a result", where);
     return;
   }
-  if (!CHECKF(!rc && s, "%s: %s", where, kcl_error(ctx))) return;
+  if (!CHECKF(!rc && s, "%s: %s", where, kcl_error())) return;
   CHECKF(!strcmp(s->format, format) && s->arrays > 0, "%s: %d arrays of %s", where, s->arrays,
          s->format);
   for (int i = 0; i < s->arrays; i++)
@@ -59,7 +59,7 @@ static void check_storage(kcl *ctx, const kcl_csr *A, kcl_type type, const char 
   CHECKF(!s, "%s: freed", where);
 }
 
-static void check_formats(kcl *ctx, const kcl_csr *A, const char *kind) {
+static void check_formats(kcl_context *ctx, const kcl_csr *A, const char *kind) {
   char where[120];
   for (int t = KCL_S; t <= KCL_Z; t++)
     for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
@@ -76,7 +76,7 @@ static void check_formats(kcl *ctx, const kcl_csr *A, const char *kind) {
  *     | 1 . 2 |      val 1 3 4      col 0 1 0      entry 0 2 3
  *     | . 3 . |          2 0 5          2 1 2            1 . 4
  *     | 4 . 5 |                                                   */
-static void test_ell(kcl *ctx) {
+static void test_ell(kcl_context *ctx) {
   int64_t row_ptr[] = {0, 2, 3, 5};
   int32_t col[] = {0, 2, 1, 0, 2};
   double val[] = {1, 2, 3, 4, 5};
@@ -99,7 +99,7 @@ static void test_ell(kcl *ctx) {
   kcl_storage_free(&s);
 }
 
-static void test_misused(kcl *ctx) {
+static void test_misused(kcl_context *ctx) {
   kcl_csr *A = NULL;
   kcl_storage *s = NULL;
   if (!CHECK(!kcl_generate(ctx, "magnetic:3", &A, NULL))) return;
@@ -114,8 +114,9 @@ static void test_misused(kcl *ctx) {
 }
 
 int main(void) {
-  kcl *ctx = NULL;
-  if (!CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 0))) return check_report();
+  kcl_context *ctx = NULL;
+  if (!CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 0)))
+    return check_report();
   for (int i = 0; i < KINDS; i++) {
     kcl_csr *A = NULL;
     if (!CHECK(!kcl_generate(ctx, kinds[i], &A, NULL) && A->nnz <= MOST_ENTRIES)) continue;
@@ -127,6 +128,6 @@ int main(void) {
   }
   test_ell(ctx);
   test_misused(ctx);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

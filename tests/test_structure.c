@@ -42,7 +42,7 @@ static int64_t columns(int64_t i, int32_t *col) {
   return n;
 }
 
-static kcl_csr *make(kcl *ctx, kind k, kcl_type type) {
+static kcl_csr *make(kcl_context *ctx, kind k, kcl_type type) {
   static int32_t col[LONG + 8];
   kcl_csr *A = NULL;
   int64_t nnz = 0;
@@ -141,7 +141,7 @@ static bool equal(kcl_mirror a, kcl_mirror b) {
          a.shifted_skew == b.shifted_skew && a.skew == b.skew;
 }
 
-static void test_symmetry(kcl *ctx, const kcl_csr *A, const char *what) {
+static void test_symmetry(kcl_context *ctx, const kcl_csr *A, const char *what) {
   double wanted, first = -1;
   const kcl_mirror m = mirror_of(A, &wanted);
   for (int t = 0; t < TEAMS; t++) {
@@ -158,7 +158,7 @@ static void test_symmetry(kcl *ctx, const kcl_csr *A, const char *what) {
   }
 }
 
-static void test_counts(kcl *ctx, const kcl_csr *A, const char *what) {
+static void test_counts(kcl_context *ctx, const kcl_csr *A, const char *what) {
   kcl_stats want = {0};
   count(A, &want);
   CHECK(want.sell_sorted_padded < want.sell_padded && want.sell_padded > A->nnz + A->nnz / 10);
@@ -183,7 +183,7 @@ static int64_t last_below(const kcl_csr *A) {
   return k;
 }
 
-static void test_kind(kcl *ctx, kind k, kcl_type type) {
+static void test_kind(kcl_context *ctx, kind k, kcl_type type) {
   static const char *const names[] = {"symmetric", "Hermitian", "skew"};
   kcl_csr *A = make(ctx, k, type);
   if (!CHECK(A)) return;
@@ -210,7 +210,7 @@ static void test_kind(kcl *ctx, kind k, kcl_type type) {
 }
 
 /* Statistics of one matrix become those of another with its structure. */
-static void test_values(kcl *ctx, kcl_type type) {
+static void test_values(kcl_context *ctx, kcl_type type) {
   kcl_csr *A[] = {make(ctx, SYMMETRIC, type), make(ctx, SKEW, type)};
   kcl_stats s, fresh;
   memset(&s, 0, sizeof s), memset(&fresh, 0, sizeof fresh);
@@ -224,7 +224,7 @@ static void test_values(kcl *ctx, kcl_type type) {
 }
 
 /* Rows that only a few threads have, empty ones, and none. */
-static void test_small(kcl *ctx) {
+static void test_small(kcl_context *ctx) {
   kcl_csr *A = NULL;
   for (int64_t n = 0; n <= 3; n++) {
     if (!CHECK(!kcl_csr_create(ctx, n, n, n > 1 ? 1 : 0, KCL_D, &A))) return;
@@ -238,7 +238,7 @@ static void test_small(kcl *ctx) {
 }
 
 /* A 3 x 4 matrix whose only entry is a_01, 0 in the end. */
-static void test_zeros(kcl *ctx, kcl_type type) {
+static void test_zeros(kcl_context *ctx, kcl_type type) {
   const double five[2] = {5, 0}, zero[2] = {0, 0};
   kcl_csr *A = NULL;
   kcl_stats s;
@@ -260,7 +260,7 @@ static void test_zeros(kcl *ctx, kcl_type type) {
 /* ---------------------------------------------------------------- rows that repeat */
 
 /* A grid of 200 x 200: few distinct rows, in runs. lopsided: without the entries before the diagonal. */
-static kcl_csr *make_repeating(kcl *ctx, kcl_type type, bool lopsided) {
+static kcl_csr *make_repeating(kcl_context *ctx, kcl_type type, bool lopsided) {
   static const int64_t away[] = {-200, -1, 0, 1, 200};
   enum { ROWS = 40000 };
   kcl_csr *A = NULL;
@@ -315,7 +315,8 @@ static void change_values(kcl_csr *A, change what) {
 }
 
 /* From distinct rows the same is counted as from all rows. */
-static void compare_counts(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *before, int what) {
+static void compare_counts(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *before,
+                           int what) {
   kcl_distinct_rows d = {.A = A};
   kcl_stats all, few;
   kcl_mirror m = {0}, in_runs = {0};
@@ -334,7 +335,7 @@ static void compare_counts(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *
   kcl_distinct_rows_free(&d);
 }
 
-static void test_repeating(kcl *ctx, kcl_type type, bool lopsided) {
+static void test_repeating(kcl_context *ctx, kcl_type type, bool lopsided) {
   kcl_csr *A = make_repeating(ctx, type, lopsided);
   if (!CHECK(A)) return;
   kcl_distinct_rows before = {.A = A}, d = {.A = A};
@@ -354,7 +355,7 @@ static void test_repeating(kcl *ctx, kcl_type type, bool lopsided) {
 }
 
 /* Zeros come and go; columns of zeros are counted anew where they may have changed. */
-static void test_zeros_again(kcl *ctx) {
+static void test_zeros_again(kcl_context *ctx) {
   kcl_csr *A = make_repeating(ctx, KCL_D, false);
   kcl_stats s;
   if (!CHECK(A)) return;
@@ -387,8 +388,8 @@ static void test_formats(kcl_type type) {
 }
 
 int main(void) {
-  kcl *ctx = NULL;
-  if (kcl_create(&ctx)) return 1;
+  kcl_context *ctx = NULL;
+  if (kcl_context_create(NULL, 0, &ctx)) return 1;
   for (int t = KCL_S; t <= KCL_Z; t++) {
     test_kind(ctx, SYMMETRIC, t), test_kind(ctx, SKEW, t);
     if (kcl_type_complex(t)) test_kind(ctx, HERMITIAN, t);
@@ -397,6 +398,6 @@ int main(void) {
   }
   test_zeros_again(ctx);
   test_small(ctx);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return check_report();
 }

@@ -2,7 +2,7 @@
  * 1 to 8 threads; and a child of fork() solves. All solutions have the same bits. No more threads are created than asked
  * for, from the reader to the certificate. */
 #include "core/base/team.h"
-#include "krylocl.h"
+#include "solver/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <dirent.h>
@@ -19,14 +19,14 @@ typedef struct job {
 
 static void *open_one(void *p) {
   job *j = p;
-  kcl *ctx;
+  kcl_context *ctx;
   kcl_device device, *list;
-  if (kcl_create(&ctx)) return NULL;
+  if (kcl_context_create(NULL, 0, &ctx)) return NULL;
   j->selected = !kcl_select(ctx, "opencl", 1) && !kcl_device_current(ctx, &device);
   snprintf(j->device, sizeof j->device, "%s", j->selected ? device.name : "");
-  snprintf(j->error, sizeof j->error, "%s", kcl_error(ctx));
+  snprintf(j->error, sizeof j->error, "%s", kcl_error());
   if (!kcl_device_list(ctx, &list, &j->listed)) free(list);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return NULL;
 }
 
@@ -42,20 +42,20 @@ static solution solutions[TEAMS], in_child;
 
 static void *solve_one(void *p) {
   solution *s = p;
-  kcl *ctx;
+  kcl_context *ctx;
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   kcl_solver *solver = NULL;
   kcl_report r;
   kcl_options o = cg_options();
   o.format = "csr-scalar";
-  if (kcl_create(&ctx)) return NULL;
+  if (kcl_context_create(NULL, 0, &ctx)) return NULL;
   memset(s->x, 0, sizeof s->x);
   s->good = !kcl_select(ctx, "cpu", s->threads) && !kcl_generate(ctx, "poisson3d:30", &A, &b) &&
             A->rows == ROWS && !kcl_setup(ctx, A, &o, &solver) &&
-            !kcl_solve(solver, b->val, s->x, &r) && r.converged && r.iterations > 10;
-  if (!s->good) printf("%d threads: %s\n", s->threads, kcl_error(ctx));
-  kcl_solver_free(&solver), kcl_csr_free(&A), kcl_dense_free(&b), kcl_destroy(&ctx);
+            !kcl_solve_one(solver, b->val, s->x, &r) && r.converged && r.iterations > 10;
+  if (!s->good) printf("%d threads: %s\n", s->threads, kcl_error());
+  kcl_solver_free(&solver), kcl_csr_free(&A), kcl_dense_free(&b), kcl_context_free(&ctx);
   return NULL;
 }
 
@@ -98,7 +98,7 @@ static int tasks(void) {
 }
 
 /* Generates, writes, reads, converts, chooses a format, solves and certifies. */
-static int all_steps(kcl *ctx, const char *kind, const char *path) {
+static int all_steps(kcl_context *ctx, const char *kind, const char *path) {
   kcl_csr *A = NULL, *B = NULL;
   kcl_dense *b = NULL;
   kcl_solver *solver = NULL;
@@ -112,8 +112,8 @@ static int all_steps(kcl *ctx, const char *kind, const char *path) {
   if (!rc) rc = kcl_csr_convert(ctx, A, KCL_Z, &B);
   double *x = calloc((size_t)(rc ? 1 : A->rows), sizeof *x);
   if (!rc) rc = kcl_setup(ctx, A, &o, &solver);
-  if (!rc) rc = kcl_solve(solver, b->val, x, &r) || !r.converged;
-  if (rc) printf("%s\n", kcl_error(ctx));
+  if (!rc) rc = kcl_solve_one(solver, b->val, x, &r) || !r.converged;
+  if (rc) printf("%s\n", kcl_error());
   free(x), kcl_solver_free(&solver), kcl_csr_free(&A), kcl_csr_free(&B), kcl_dense_free(&b);
   return rc;
 }
@@ -123,12 +123,13 @@ static int threads_of(int wanted, bool by_select, const char *kind) {
   int status = -1;
   pid_t child = fork();
   if (child == 0) {
-    kcl *ctx;
+    kcl_context *ctx;
     char path[] = "/tmp/krylocl-threads-XXXXXX.mtx";
     alarm(HANG);
     close(mkstemps(path, 4));
-    int rc = kcl_create(&ctx) || (by_select ? kcl_select(ctx, "cpu", wanted)
-                                            : kcl_set_threads(wanted) || kcl_select(ctx, "cpu", 0));
+    int rc = kcl_context_create(NULL, 0, &ctx) ||
+             (by_select ? kcl_select(ctx, "cpu", wanted)
+                        : kcl_set_threads(wanted) || kcl_select(ctx, "cpu", 0));
     int before = tasks();
     if (!rc) rc = kcl_threads() != wanted || all_steps(ctx, kind, path);
     unlink(path);
@@ -152,12 +153,12 @@ static void test_number(void) {
 static void test_contexts(void) {
   pthread_t thread[THREADS];
   job jobs[THREADS] = {0};
-  kcl *ctx;
+  kcl_context *ctx;
   for (int i = 0; i < THREADS; i++) pthread_create(&thread[i], NULL, open_one, &jobs[i]);
   for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
-  CHECK(!kcl_create(&ctx)); /* a fifth, alone, finds what they found */
+  CHECK(!kcl_context_create(NULL, 0, &ctx)); /* a fifth, alone, finds what they found */
   bool there = !kcl_select(ctx, "opencl", 1);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   for (int i = 0; i < THREADS; i++)
     CHECKF(jobs[i].selected == there && jobs[i].listed == jobs[0].listed &&
                !strcmp(jobs[i].device, jobs[0].device),

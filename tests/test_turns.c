@@ -9,7 +9,7 @@ extern const kcl_method kcl_method_gmres;
 static int count_kernels(const kcl_program *k, const kcl_geometry *g) {
   kcl_parts p;
   int kernels = 0;
-  if (!CHECKF(!kcl_parts_find(k, g, &p), "%s", kcl_error(k->ctx))) return 0;
+  if (!CHECKF(!kcl_parts_find(k, g, &p), "%s", kcl_error())) return 0;
   for (int phase = 0; phase < KCL_PHASES; phase++)
     for (int i = 0; i < k->stages[phase]; i++)
       kernels += p.of[phase][i].phase == phase && p.of[phase][i].number == i;
@@ -30,7 +30,7 @@ static void check_served(const kcl_program *k, const kcl_geometry *g) {
 }
 
 /* most: kernels, in the layout of a CPU and of a GPU. */
-static void check_restart(kcl *ctx, const kcl_csr *A, kcl_stored *m, int restart,
+static void check_restart(kcl_context *ctx, const kcl_csr *A, kcl_stored *m, int restart,
                           const int most[2]) {
   kcl_program *k = NULL;
   if (kcl_program_create(ctx, A->type, A->rows, A->cols, &k)) exit(1);
@@ -51,7 +51,7 @@ static void check_restart(kcl *ctx, const kcl_csr *A, kcl_stored *m, int restart
   kcl_program_free(&k);
 }
 
-static void test_kernels(kcl *ctx, const kcl_csr *A) {
+static void test_kernels(kcl_context *ctx, const kcl_csr *A) {
   const kcl_format *f;
   kcl_stored *m = NULL;
   if (!ctx->opencl) return;
@@ -62,7 +62,7 @@ static void test_kernels(kcl *ctx, const kcl_csr *A) {
   kcl_stored_free(&m);
 }
 #else
-static void test_kernels(kcl *ctx, const kcl_csr *A) {
+static void test_kernels(kcl_context *ctx, const kcl_csr *A) {
   (void)ctx, (void)A, skip("kernels of stages: built without OpenCL");
 }
 #endif

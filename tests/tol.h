@@ -7,7 +7,7 @@
  */
 #ifndef KCL_TOL_H
 #define KCL_TOL_H
-#include "krylocl.h"
+#include "solver/calls.h"
 #include <math.h>
 
 static inline double tol_u(kcl_type t) {

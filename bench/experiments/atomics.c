@@ -44,6 +44,8 @@ static void choose(const char *place, gpu *g) {
   unsigned p, d;
   if (sscanf(place, "%u:%u", &p, &d) != 2)
     fprintf(stderr, "atomics: '%s' is not a place such as 0:0\n", place), exit(2);
+  const char *missing = kcl_cl_load();
+  if (missing) fprintf(stderr, "atomics: %s\n", missing), exit(4);
   need(clGetPlatformIDs(16, platform, &platforms), "clGetPlatformIDs");
   if (p < platforms && p < 16)
     need(clGetDeviceIDs(platform[p], CL_DEVICE_TYPE_ALL, 16, device, &devices), "clGetDeviceIDs");

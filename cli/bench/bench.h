@@ -14,6 +14,8 @@
 #include "cli/ui/options.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The schema of the JSON: counted up if a field changes its meaning or is removed. */
@@ -41,9 +43,9 @@ typedef struct cli_bench_place { /* a device with a number of threads */
   char place[40];                /* "cpu" or "P:D" */
   char layout[8];                /* the word of --layout, or "" */
   kcl_device device;
-  kcl_stream stream; /* rate 0: not measured */
-  kcl *ctx;          /* NULL: a place of an earlier run only */
-  kcl *profiled;     /* the same device with event times; NULL: not needed yet */
+  kcl_stream stream;     /* rate 0: not measured */
+  kcl_context *ctx;      /* NULL: a place of an earlier run only */
+  kcl_context *profiled; /* the same device with event times; NULL: not needed yet */
 } cli_bench_place;
 
 typedef enum cli_bench_state {
@@ -111,15 +113,16 @@ typedef struct cli_bench_loaded { /* a matrix on the host, in type D or Z as row
   kcl_stats stats;
 } cli_bench_loaded;
 /* Reads a matrix and fills in what is reported about it. */
-int cli_bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_bench_loaded *m);
+int cli_bench_load(kcl_context *ctx, const cli_options *o, cli_bench_matrix *matrix,
+                   cli_bench_loaded *m);
 void cli_bench_unload(cli_bench_loaded *m);
 /* The matrix in the host type for rows of this type: Z for c and z, else D. */
-int cli_bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out);
+int cli_bench_matrix_for(kcl_context *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out);
 /* Takes another round of samples for a row. An error or an interrupt leaves the row unchanged. */
-void cli_bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m);
+void cli_bench_again(cli_bench_run *b, cli_bench_row *r, kcl_context *ctx, cli_bench_loaded *m);
 /* Measures a row, or marks it as refused or as the same as another row. An error is recorded in the row, and its
  * exit code is returned. After an interrupt the row stays CLI_BENCH_TODO. */
-int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m);
+int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl_context *ctx, cli_bench_loaded *m);
 
 /* ---------------------------------------------------------------- picture.c: lengths and raster of a matrix */
 
@@ -297,14 +300,14 @@ void cli_bench_profile_csv(FILE *f, const cli_bench_row *r);
 
 /* Times whole solves in the format of row r, in double and in mixed precision. Does nothing for rows without a
  * method or in float. */
-int cli_bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r);
+int cli_bench_mixed(kcl_context *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r);
 void cli_bench_mixed_say(const cli_options *o, const cli_bench_row *r);
 void cli_bench_mixed_json(struct cJSON *o, const cli_bench_row *r);
 void cli_bench_mixed_read(const struct cJSON *o, cli_bench_row *r);
 
 /* Runs krylocl bench --preconds. */
-int cli_bench_preconds(kcl *ctx, const cli_options *o);
+int cli_bench_preconds(kcl_context *ctx, const cli_options *o);
 /* All ranks: runs krylocl bench --devices. */
-int cli_bench_ranks(kcl *ctx, const cli_options *o);
+int cli_bench_ranks(kcl_context *ctx, const cli_options *o);
 
 #endif

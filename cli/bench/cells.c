@@ -2,6 +2,8 @@
 #include "cli/bench/bench.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 #include "cli/ui/csv.h"
 #include "cli/ui/output.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 

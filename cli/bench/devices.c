@@ -7,6 +7,9 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +28,11 @@ kcl_stream cli_bench_newer(const kcl_stream *a, const kcl_stream *b) {
 static int open_place(cli_bench_run *r, const char *device, int threads) {
   cli_bench_place p = {.ctx = NULL};
   const char *layout = getenv("KRYLOCL_LAYOUT");
-  int rc = kcl_create(&p.ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
+  int rc = kcl_context_create(NULL, 0, &p.ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
   if (rc) return rc;
-  kcl_watch(p.ctx, cli_watch, (void *)r->o);
-  CLI_TRY(cli_lib(p.ctx, kcl_select(p.ctx, device, threads)));
-  CLI_TRY(cli_lib(p.ctx, kcl_device_current(p.ctx, &p.device)));
+  kcl_context_watch(p.ctx, cli_watch, (void *)r->o);
+  CLI_TRY(cli_lib(kcl_select(p.ctx, device, threads)));
+  CLI_TRY(cli_lib(kcl_device_current(p.ctx, &p.device)));
   kcl_allow_padding(p.ctx, r->o->force);
   snprintf(p.place, sizeof p.place, "%s", cli_device_place(&p.device).s);
   if (p.device.platform >= 0 && layout) snprintf(p.layout, sizeof p.layout, "%s", layout);
@@ -42,7 +45,7 @@ static int open_place(cli_bench_run *r, const char *device, int threads) {
   cli_bench_say_place(r->o, &p);
   p.ctx = NULL;
 done:
-  kcl_destroy(&p.ctx);
+  kcl_context_free(&p.ctx);
   return rc;
 }
 
@@ -73,7 +76,7 @@ static int open_bench_device(void *self, const char *word) {
 }
 
 int cli_bench_open_places(cli_bench_run *r) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   kcl_device *list = NULL;
   opening p = {.r = r};
   int rc = 0, count = 0;
@@ -83,11 +86,11 @@ int cli_bench_open_places(cli_bench_run *r) {
   cli_busy(r->o, "opening the devices");
   if (!r->o->device || strcmp(r->o->device, "all"))
     return cli_bench_each(r->o->device ? r->o->device : "", open_bench_device, &p);
-  CLI_TRY(kcl_create(&ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
-  CLI_TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
+  CLI_TRY(kcl_context_create(NULL, 0, &ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
+  CLI_TRY(cli_lib(kcl_device_list(ctx, &list, &count)));
   for (int i = 0; i < count; i++) CLI_TRY(open_bench_device(&p, cli_device_place(&list[i]).s));
 done:
   free(list);
-  kcl_destroy(&ctx);
+  kcl_context_free(&ctx);
   return rc;
 }

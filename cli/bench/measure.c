@@ -8,6 +8,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,20 +36,22 @@ static void describe_bench_matrix(const cli_bench_loaded *m, double seconds,
   snprintf(out->solver, sizeof out->solver, "%s", kcl_auto_solver(s));
 }
 
-int cli_bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_bench_loaded *m) {
+int cli_bench_load(kcl_context *ctx, const cli_options *o, cli_bench_matrix *matrix,
+                   cli_bench_loaded *m) {
   double begin = cli_now();
   int rc = 0;
   CLI_TRY(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
-  CLI_TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));
+  CLI_TRY(cli_lib(kcl_csr_stats(ctx, m->A, &m->stats)));
   describe_bench_matrix(m, seconds, matrix);
   rc = cli_bench_picture(m->A, matrix);
 done:
   return rc;
 }
 
-int cli_bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out) {
+int cli_bench_matrix_for(kcl_context *ctx, cli_bench_loaded *m, kcl_type type,
+                         const kcl_csr **out) {
   int rc = 0;
   *out = m->A;
   if (!kcl_type_complex(type) || kcl_type_complex(m->A->type)) return 0;
@@ -83,7 +87,7 @@ static const cli_bench_row *find_same_loop(const cli_bench_run *b, const cli_ben
 /* True if the row is decided without measuring: refused, or the same as another row. */
 static bool is_decided(const cli_bench_run *b, cli_bench_row *r, const kcl_stats *stats) {
   kcl_cost cost;
-  kcl *ctx = b->places[r->place].ctx;
+  kcl_context *ctx = b->places[r->place].ctx;
   if (kcl_format_cost(ctx, stats, r->type, r->format, &cost)) return false;
   r->measured.bytes_stored = cost.bytes_stored;
   const cli_bench_row *same = cost.refusal ? NULL : find_same_loop(b, r, stats, &cost);
@@ -102,7 +106,8 @@ static bool is_reference_needed(const cli_bench_run *b, const cli_bench_row *ref
 }
 
 static kcl_options asked_for(const cli_bench_run *b, const cli_bench_row *r) {
-  kcl_options asked = kcl_defaults;
+  kcl_options asked;
+  kcl_options_init(&asked);
   asked.solver = r->method;
   asked.precond = r->precond;
   asked.format = r->format;
@@ -120,7 +125,8 @@ static int profile_row(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A) {
   return cli_bench_profile(b, r, A, &asked);
 }
 
-static int measure_row(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const kcl_csr *A) {
+static int measure_row(const cli_bench_run *b, cli_bench_row *r, kcl_context *ctx,
+                       const kcl_csr *A) {
   const cli_options *o = b->o;
   const kcl_bench_plan plan = {.iterations = (int)o->iterations,
                                .samples = (int)((o->samples + o->rounds - 1) / o->rounds),
@@ -142,7 +148,8 @@ static kcl_type row_type(const cli_bench_row *r, const kcl_csr *A) {
 }
 
 /* Measures a row with the threads of its device. */
-static int measure_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+static int measure_again(cli_bench_run *b, cli_bench_row *r, kcl_context *ctx,
+                         cli_bench_loaded *m) {
   const kcl_csr *A;
   int rc = cli_bench_matrix_for(ctx, m, r->type, &A);
   const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
@@ -153,7 +160,7 @@ static int measure_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench
   return rc;
 }
 
-int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl_context *ctx, cli_bench_loaded *m) {
   double load = 0;
   r->type = row_type(r, m->A);
   if (r->place >= 0) ctx = b->places[r->place].ctx;
@@ -175,7 +182,7 @@ int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded
   cli_bench_date(r->date, sizeof r->date);
   if (rc == KCL_MEMORY) rc = KCL_REFUSED; /* of the device: other rows may fit */
   if (rc) {
-    decide_row(r, rc == KCL_REFUSED ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx));
+    decide_row(r, rc == KCL_REFUSED ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error());
     return rc;
   }
   decide_row(r, r->measured.validated ? CLI_BENCH_OK : CLI_BENCH_FAILED,
@@ -201,7 +208,7 @@ static void join_samples(kcl_samples *s, const kcl_samples *more) {
   append_samples(&s->replaced, &s->replaced_count, more->replaced, more->replaced_count);
 }
 
-void cli_bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+void cli_bench_again(cli_bench_run *b, cli_bench_row *r, kcl_context *ctx, cli_bench_loaded *m) {
   cli_bench_row more = *r;
   more.measured = (kcl_bench_row){0}, more.state = CLI_BENCH_TODO;
   if (r->place >= 0) ctx = b->places[r->place].ctx;

@@ -2,6 +2,7 @@
  * alternating, in the fastest format; medians of up to 5 solves, as many as fit in half a
  * minute. */
 #include "cli/bench/bench.h"
+#include "cli/input/solver.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
@@ -9,6 +10,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +18,11 @@
 enum { RUNS = 5 };
 static const double budget = 30, tolerance = 1e-8;
 
-static int time_solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x,
-                      cli_timed_solve *e) {
+static int time_solve(kcl_solver *s, const kcl_dense *b, kcl_dense *x, cli_timed_solve *e) {
   kcl_report p;
   size_t size = (size_t)x->rows * kcl_type_size(x->type);
   memset(x->val, 0, size);
-  int rc = cli_lib(ctx, kcl_solve(s, b->val, x->val, &p));
+  int rc = cli_lib(cli_solver_solve(s, 1, b->val, x->val, &p));
   if (rc) return rc;
   e->iterations = p.iterations, e->corrections = p.outer_iterations;
   e->residual = p.true_relative_residual, e->bytes_per_iteration = p.bytes_per_iteration;
@@ -32,11 +33,12 @@ static int time_solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x,
 }
 
 /* Sets up both solvers: [0] in double, [1] mixed. */
-static int set_up_both(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_bench_row *r,
-                       kcl_solver *s[2]) {
+static int set_up_both(kcl_context *ctx, const cli_options *o, const kcl_csr *A,
+                       const cli_bench_row *r, kcl_solver *s[2]) {
   int rc = 0;
   for (int i = 0; i < 2 && !rc; i++) {
-    kcl_options asked = kcl_defaults;
+    kcl_options asked;
+    kcl_options_init(&asked);
     asked.solver = r->method;
     asked.format = r->format;
     asked.precision = r->type;
@@ -44,23 +46,23 @@ static int set_up_both(kcl *ctx, const cli_options *o, const kcl_csr *A, const c
     asked.tol = tolerance;
     asked.mixed = i;
     asked.precond = r->precond;
-    rc = cli_lib(ctx, kcl_setup(ctx, A, &asked, &s[i]));
+    rc = cli_lib(cli_solver_create(ctx, A, &asked, &s[i]));
   }
   return rc;
 }
 
-int cli_bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r) {
+int cli_bench_mixed(kcl_context *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r) {
   int rc;
   kcl_solver *s[2] = {NULL, NULL};
   kcl_dense *b = NULL, *x = NULL;
   double begin = cli_now();
   CLI_TRY(set_up_both(ctx, o, A, r, s));
-  CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, A->rows, 1, A->type, &b)));
-  CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, A->cols, 1, A->type, &x)));
+  CLI_TRY(cli_lib(kcl_dense_create(ctx, A->rows, 1, A->type, &b)));
+  CLI_TRY(cli_lib(kcl_dense_create(ctx, A->cols, 1, A->type, &x)));
   for (int64_t i = 0; i < x->rows; i++) x->val[x->type == KCL_Z ? 2 * i : i] = 1;
   kcl_csr_product(A, x->val, NULL, b->val);
   for (int i = 0; i < RUNS && !cli_interrupted() && (i == 0 || cli_now() - begin < budget); i++)
-    for (int j = 0; j < 2; j++) CLI_TRY(time_solve(ctx, s[j], b, x, &r->timed[j]));
+    for (int j = 0; j < 2; j++) CLI_TRY(time_solve(s[j], b, x, &r->timed[j]));
   for (int j = 0; j < 2; j++) {
     cli_timed_solve *e = &r->timed[j];
     if (e->samples) e->seconds = cli_median(e->sample, e->samples);

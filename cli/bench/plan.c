@@ -5,6 +5,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +163,7 @@ void cli_bench_close(cli_bench_run *b) {
   for (int i = 0; i < b->row_count; i++)
     kcl_bench_free(&b->rows[i].measured), cli_bench_profile_free(&b->rows[i]);
   for (int i = 0; i < b->place_count; i++)
-    kcl_destroy(&b->places[i].ctx), kcl_destroy(&b->places[i].profiled);
+    kcl_context_free(&b->places[i].ctx), kcl_context_free(&b->places[i].profiled);
   free(b->rows);
   free(b->places);
   free(b->matrices);

@@ -2,6 +2,7 @@
  * iterations, time, memory, and the number of solves after which the set-up pays, compared with no preconditioner.
  * Kernels are compiled before anything is timed. */
 #include "cli/bench/bench.h"
+#include "cli/input/solver.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
@@ -14,6 +15,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +26,7 @@
 typedef struct row {
   char matrix[120], precond[32], why[400]; /* why it was not solved, or empty */
   int64_t iterations;
-  double setup, refresh; /* seconds to set up the preconditioner, and of kcl_refresh */
+  double setup, refresh; /* seconds to set up the preconditioner, and of an update */
   double solve;          /* seconds of a solve: median */
   double bytes;          /* bytes of its vectors and matrices */
   double pays;           /* from this number of solves on; INFINITY: never; NAN: not known */
@@ -31,7 +34,7 @@ typedef struct row {
 } row;
 
 typedef struct comparing {
-  kcl *ctx;
+  kcl_context *ctx;
   const cli_options *o;
   cli_problem p;
   char matrix[120], method[32];
@@ -59,7 +62,7 @@ static int time_precond_solves(comparing *c, kcl_solver *s, row *r, double *x) {
   for (int i = -1; i < most && (i < 1 || cli_now() - begin < c->o->time_limit); i++) {
     memset(x, 0, (size_t)c->p.A->cols * sizeof *x * (kcl_type_complex(c->p.A->type) ? 2 : 1));
     c->began = cli_now();
-    int rc = cli_lib(c->ctx, kcl_solve(s, c->p.b->val, x, &report));
+    int rc = cli_lib(cli_solver_solve(s, 1, c->p.b->val, x, &report));
     if (rc) return rc;
     if (i >= 0) sample[n++] = report.seconds_solve;
     if (!report.converged) break;
@@ -74,7 +77,8 @@ static int time_precond_solves(comparing *c, kcl_solver *s, row *r, double *x) {
 }
 
 static int measure_precond(comparing *c, row *r) {
-  kcl_options o = kcl_defaults;
+  kcl_options o;
+  kcl_options_init(&o);
   kcl_solver *s = NULL;
   kcl_setup_info u;
   double *x = calloc((size_t)c->p.A->cols * 2 + 1, sizeof *x);
@@ -86,14 +90,14 @@ static int measure_precond(comparing *c, row *r) {
   o.progress = check_time_limit;
   o.user = c;
   o.restart = (int)c->o->restart;
-  if (!rc && (rc = kcl_setup(c->ctx, c->p.A, &o, &s))) {
-    snprintf(r->why, sizeof r->why, "%s", kcl_error(c->ctx));
+  if (!rc && (rc = cli_solver_create(c->ctx, c->p.A, &o, &s))) {
+    snprintf(r->why, sizeof r->why, "%s", kcl_error());
     rc = rc == KCL_USAGE || rc == KCL_MEMORY || rc == KCL_REFUSED ? 0 : rc;
   } else if (!rc) {
     kcl_solver_info(s, &u);
     r->setup = u.seconds_precond, r->bytes = u.bytes_precond;
     rc = time_precond_solves(c, s, r, x);
-    if (!rc && !kcl_refresh(s, c->p.A)) {
+    if (!rc && !cli_solver_update(c->ctx, s, c->p.A)) {
       kcl_solver_info(s, &u);
       r->refresh = u.seconds_precond;
     }
@@ -209,7 +213,7 @@ static int add_precond_row(void *self, const char *precond) {
 /* The method of --solver, or the one that auto begins with. */
 static int choose_method(comparing *c) {
   kcl_stats s;
-  int rc = c->o->solver ? 0 : cli_lib(c->ctx, kcl_csr_stats(c->ctx, c->p.A, &s));
+  int rc = c->o->solver ? 0 : cli_lib(kcl_csr_stats(c->ctx, c->p.A, &s));
   if (!rc)
     snprintf(c->method, sizeof c->method, "%s", c->o->solver ? c->o->solver : kcl_auto_solver(&s));
   return rc;
@@ -236,7 +240,7 @@ done:
   return rc;
 }
 
-int cli_bench_preconds(kcl *ctx, const cli_options *o) {
+int cli_bench_preconds(kcl_context *ctx, const cli_options *o) {
   comparing c = {.ctx = ctx, .o = o};
   kcl_device d;
   int rc, written = 0;

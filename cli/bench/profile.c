@@ -9,6 +9,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +21,11 @@
 /* A context with event times on the device of p; for the native executor, which has none, the same context. */
 static int open_profiled(cli_bench_place *p) {
   if (p->device.platform < 0 || p->profiled) return 0;
-  int rc = kcl_create(&p->profiled) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
+  int rc = kcl_context_create(NULL, 0, &p->profiled) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
   if (rc) return rc;
   kcl_profile_enable(p->profiled, true);
-  rc = cli_lib(p->profiled, kcl_select(p->profiled, p->place, 0));
-  if (rc) kcl_destroy(&p->profiled);
+  rc = cli_lib(kcl_select(p->profiled, p->place, 0));
+  if (rc) kcl_context_free(&p->profiled);
   return rc;
 }
 
@@ -34,12 +35,11 @@ int cli_bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A,
   const kcl_samples *s = cli_bench_samples(r);
   int rc = open_profiled(p);
   if (rc) return rc;
-  kcl *ctx = p->profiled ? p->profiled : p->ctx;
+  kcl_context *ctx = p->profiled ? p->profiled : p->ctx;
   kcl_allow_padding(ctx, b->o->force);
   r->profile = calloc(1, sizeof *r->profile);
   if (!r->profile) return cli_fail(KCL_MEMORY, "out of memory: a profile");
-  rc = cli_lib(ctx,
-               kcl_bench_profiled(ctx, A, asked, cli_bench_alone(r), s->iterations, r->profile));
+  rc = cli_lib(kcl_bench_profiled(ctx, A, asked, cli_bench_alone(r), s->iterations, r->profile));
   if (rc) free(r->profile), r->profile = NULL;
   return rc;
 }

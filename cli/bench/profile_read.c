@@ -2,6 +2,7 @@
 #include "cli/bench/bench.h"
 #include "cli/ui/json.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
 #include <cjson/cJSON.h>
 #include <limits.h>
 #include <stdio.h>

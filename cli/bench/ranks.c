@@ -18,6 +18,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +38,7 @@ typedef struct shared_row { /* a product in one format */
 } shared_row;
 
 typedef struct sharing {
-  kcl *ctx;
+  kcl_context *ctx;
   const cli_options *o;
   kcl_bench_plan plan;
   cli_problem p; /* the matrix at work, in the precision at work */
@@ -74,8 +76,7 @@ static int check_shared_row(sharing *s, kcl_operator *op, shared_row *r) {
   int rc;
   CLI_TRY(cli_product_apply(s->ctx, &call, &seconds));
   if (!cli_rank())
-    rc =
-        cli_lib(s->ctx, kcl_product_check(s->ctx, s->p.A, r->type, s->p.x->val, s->y->val, &error));
+    rc = cli_lib(kcl_product_check(s->ctx, s->p.A, r->type, s->p.x->val, s->y->val, &error));
   CLI_TRY(cli_ranks_agreed(s->ctx, rc));
   r->passed = cli_ranks_tell(error.ratio <= 1);
 done:
@@ -85,7 +86,7 @@ done:
 static int time_shared_row(sharing *s, const kcl_operator_options *asked, kcl_operator *op,
                            shared_row *r) {
   int rc;
-  CLI_TRY(cli_product_time(s->ctx, op, false, 1, &s->plan, r->sample));
+  CLI_TRY(cli_product_time(op, false, 1, &s->plan, r->sample));
   r->median = cli_median(r->sample, s->plan.samples);
   CLI_TRY(cli_product_parts(s->ctx, s->p.A, asked, op, &s->plan, &r->parts));
   s->measured++;
@@ -98,11 +99,11 @@ static int measure_shared_row(sharing *s, shared_row *r) {
   kcl_operator *op = NULL;
   int rc = cli_product_create(s->ctx, s->p.A, &asked, &op);
   if (rc == KCL_REFUSED || rc == KCL_MEMORY) {
-    const char *error = kcl_error(s->ctx), *reason = strstr(error, "refused: ");
+    const char *error = kcl_error(), *reason = strstr(error, "refused: ");
     snprintf(r->why, sizeof r->why, "%s", reason ? reason + strlen("refused: ") : error);
     return 0;
   }
-  CLI_TRY(cli_lib(s->ctx, rc));
+  CLI_TRY(cli_lib(rc));
   CLI_TRY(check_shared_row(s, op, r));
   if (r->passed) rc = time_shared_row(s, &asked, op, r);
 done:
@@ -251,7 +252,7 @@ static int add_shared_formats(sharing *s) {
 static int load_shared_matrix(sharing *s, const cli_options *o, const char *file) {
   if (cli_rank()) return 0;
   int rc = cli_product_load(s->ctx, o, file, "random", &s->p);
-  if (!rc) rc = cli_lib(s->ctx, kcl_dense_create(s->ctx, s->p.A->rows, 1, s->p.x->type, &s->y));
+  if (!rc) rc = cli_lib(kcl_dense_create(s->ctx, s->p.A->rows, 1, s->p.x->type, &s->y));
   return rc;
 }
 
@@ -326,7 +327,7 @@ static int write_shared_files(const sharing *s) {
   return rc || !s->o->csv ? rc : write_shared_csv(s);
 }
 
-int cli_bench_ranks(kcl *ctx, const cli_options *o) {
+int cli_bench_ranks(kcl_context *ctx, const cli_options *o) {
   sharing s = {.ctx = ctx, .o = o, .plan = plan_of_options(o)};
   kcl_device d;
   int rc;

@@ -8,6 +8,8 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <limits.h>
 #include <math.h>

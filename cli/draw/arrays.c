@@ -6,6 +6,8 @@
 #include "cli/ui/output.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

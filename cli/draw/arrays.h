@@ -5,6 +5,7 @@
 
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
 
 enum { CLI_ARRAYS_ROWS = 8 }; /* most rows and columns of the matrix */
 

@@ -8,6 +8,8 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

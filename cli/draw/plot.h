@@ -3,6 +3,7 @@
 #define CLI_DRAW_PLOT_H
 
 #include "krylocl.h"
+#include "krylocl/io.h"
 
 typedef struct cli_curve { /* one line of a convergence history */
   const double *v;

@@ -3,6 +3,8 @@
 #include "cli/draw/structure.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 #define CLI_DRAW_STRUCTURE_H
 
 #include "krylocl.h"
+#include "krylocl/io.h"
 
 typedef struct cli_raster {
   int64_t nx, ny, max; /* cells; most entries in one */

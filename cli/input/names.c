@@ -5,6 +5,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,11 +40,12 @@ bool cli_is_collection(const char *path) {
   return stat(path, &info) != 0 && stat(group, &info) != 0;
 }
 
-int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path, size_t capacity) {
+int cli_collection(kcl_context *ctx, const cli_options *o, const char *name, char *path,
+                   size_t capacity) {
   double begin = cli_now();
   if (kcl_collection_get(ctx, name, false, path, capacity) == KCL_OK) return 0;
   cli_busy(o, "fetching %s", name);
-  int rc = cli_lib(ctx, kcl_collection_get(ctx, name, true, path, capacity));
+  int rc = cli_lib(kcl_collection_get(ctx, name, true, path, capacity));
   if (!rc)
     cli_say(o, "fetched     %s in %s, kept as %s\n", name, cli_seconds(cli_now() - begin).s, path);
   return rc;

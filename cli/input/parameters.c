@@ -22,24 +22,22 @@ static int check_parameter(const char *name) {
 }
 
 /* Sets name=value; the text is cut at the sign. */
-static int set_parameter_term(kcl *ctx, char *term, kcl_options *o) {
+static int set_parameter_term(char *term, kcl_options *o) {
   char *equals = strchr(term, '=');
   if (equals) *equals = 0;
   int rc = check_parameter(term);
   if (!rc && !equals) rc = cli_fail(KCL_USAGE, "--parameters: %s needs a value: %s=V", term, term);
-  return rc ? rc : cli_lib(ctx, kcl_options_set(ctx, o, term, equals + 1));
+  return rc ? rc : cli_lib(kcl_options_set(o, term, equals + 1));
 }
 
 int cli_parameters_set(const char *list, kcl_options *o) {
-  kcl *ctx = NULL;
-  int rc = list ? kcl_create(&ctx) : 0;
+  int rc = 0;
   for (const char *s = list; s && *s && !rc; s += strspn(s, ",")) {
     char term[160];
     const size_t n = strcspn(s, ",");
     snprintf(term, sizeof term, "%.*s", (int)n, s);
-    rc = set_parameter_term(ctx, term, o);
+    rc = set_parameter_term(term, o);
     s += n;
   }
-  kcl_destroy(&ctx);
   return rc;
 }

@@ -3,6 +3,7 @@
 #define CLI_INPUT_PARAMETERS_H
 
 #include "krylocl.h"
+#include "krylocl/explain.h"
 
 /* Parameter k, from 0; its name is NULL beyond the last one. */
 kcl_option cli_parameter(int k);

@@ -6,6 +6,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/check.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -4,6 +4,7 @@
 
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/check.h"
 
 /* The direct check that the options ask for; tol: of the solve. */
 kcl_check_plan cli_check_plan(const cli_options *o, double tol);

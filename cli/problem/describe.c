@@ -4,6 +4,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/io.h"
 
 void cli_report_device(const cli_options *o, const kcl_device *d) {
   if (d->platform < 0)

@@ -4,6 +4,8 @@
 
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/io.h"
 
 /* Prints the device. */
 void cli_report_device(const cli_options *o, const kcl_device *d);

@@ -7,12 +7,13 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* --source and --profile need an OpenCL device. If none was named and the choice is the cpu, the first OpenCL
  * device is opened. */
-static int need_opencl(kcl *ctx, const cli_options *o, kcl_device *d) {
+static int need_opencl(kcl_context *ctx, const cli_options *o, kcl_device *d) {
   const char *named = o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
   int rc;
   if (d->platform >= 0 || !(o->source || o->profile)) return 0;
@@ -20,17 +21,17 @@ static int need_opencl(kcl *ctx, const cli_options *o, kcl_device *d) {
     return cli_fail(KCL_USAGE,
                     "--%s is for OpenCL devices, and this is the cpu: add --device opencl",
                     o->source ? "source" : "profile");
-  CLI_TRY(cli_lib(ctx, kcl_select(ctx, "opencl", 0)));
-  CLI_TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
+  CLI_TRY(cli_lib(kcl_select(ctx, "opencl", 0)));
+  CLI_TRY(cli_lib(kcl_device_current(ctx, d)));
 done:
   return rc;
 }
 
-int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
+int cli_device(kcl_context *ctx, const cli_options *o, kcl_device *d) {
   int rc;
   cli_busy(o, "opening the device");
-  CLI_TRY(cli_lib(ctx, cli_ranks_device(ctx, o)));
-  CLI_TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
+  CLI_TRY(cli_lib(cli_ranks_device(ctx, o)));
+  CLI_TRY(cli_lib(kcl_device_current(ctx, d)));
   CLI_TRY(need_opencl(ctx, o, d));
 done:
   return rc;

@@ -4,8 +4,9 @@
 
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
 
 /* Opens the device of the options and describes it in d. --source and --profile select an OpenCL device. */
-int cli_device(kcl *ctx, const cli_options *o, kcl_device *d);
+int cli_device(kcl_context *ctx, const cli_options *o, kcl_device *d);
 
 #endif

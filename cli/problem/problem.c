@@ -9,6 +9,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,22 +28,22 @@ static int check_convertible(const char *name, kcl_type from, kcl_type to) {
   return cli_fail(KCL_USAGE, "%s is complex: --precision c or z", name);
 }
 
-static int promote_matrix(kcl *ctx, kcl_type t, const char *name, kcl_csr **A) {
+static int promote_matrix(kcl_context *ctx, kcl_type t, const char *name, kcl_csr **A) {
   if (*A == NULL || (*A)->type == t) return 0;
   kcl_csr *B = NULL;
   int rc = check_convertible(name, (*A)->type, t);
-  if (!rc) rc = cli_lib(ctx, kcl_csr_convert(ctx, *A, t, &B));
+  if (!rc) rc = cli_lib(kcl_csr_convert(ctx, *A, t, &B));
   if (rc) return rc;
   kcl_csr_free(A);
   *A = B;
   return 0;
 }
 
-static int promote_dense(kcl *ctx, kcl_type t, const char *name, kcl_dense **v) {
+static int promote_dense(kcl_context *ctx, kcl_type t, const char *name, kcl_dense **v) {
   if (*v == NULL || (*v)->type == t) return 0;
   kcl_dense *w = NULL;
   int rc = check_convertible(name, (*v)->type, t);
-  if (!rc) rc = cli_lib(ctx, kcl_dense_convert(ctx, *v, t, &w));
+  if (!rc) rc = cli_lib(kcl_dense_convert(ctx, *v, t, &w));
   if (rc) return rc;
   kcl_dense_free(v);
   *v = w;
@@ -55,8 +57,8 @@ static int check_size(const char *path, const kcl_dense *v, int64_t rows, const 
 }
 
 /* b = A*1 */
-static int set_ones_rhs(kcl *ctx, cli_problem *p) {
-  int rc = cli_lib(ctx, kcl_dense_create(ctx, p->A->rows, 1, p->A->type, &p->b));
+static int set_ones_rhs(kcl_context *ctx, cli_problem *p) {
+  int rc = cli_lib(kcl_dense_create(ctx, p->A->rows, 1, p->A->type, &p->b));
   if (rc) return rc;
   kcl_csr_product(p->A, NULL, NULL, p->b->val);
   p->ones = true;
@@ -64,9 +66,9 @@ static int set_ones_rhs(kcl *ctx, cli_problem *p) {
 }
 
 /* Sets x: as read, a single column repeated for every column of b; zeros without a file. */
-static int set_guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *given) {
+static int set_guess(kcl_context *ctx, cli_problem *p, const char *path, const kcl_dense *given) {
   const int64_t n = p->spread ? p->columns : p->A->cols;
-  int rc = cli_lib(ctx, kcl_dense_create(ctx, n, p->b->cols, p->A->type, &p->x));
+  int rc = cli_lib(kcl_dense_create(ctx, n, p->b->cols, p->A->type, &p->x));
   if (rc || !given) return rc;
   if ((rc = check_size(path, given, n, "columns"))) return rc;
   if (given->cols != 1 && given->cols != p->b->cols)
@@ -81,7 +83,7 @@ static int set_guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense
 
 static bool is_complex(const kcl_dense *v) { return v && kcl_type_complex(v->type); }
 
-static int read_system(kcl *ctx, const cli_options *o, const char *path, cli_problem *p,
+static int read_system(kcl_context *ctx, const cli_options *o, const char *path, cli_problem *p,
                        kcl_dense **b, kcl_dense **x0) {
   if (p->spread) return cli_ranks_read(ctx, o, path, p, b, x0);
   int rc = cli_read(ctx, o, path, &p->A, b, x0);
@@ -93,11 +95,11 @@ static int read_system(kcl *ctx, const cli_options *o, const char *path, cli_pro
 }
 
 /* Reads a vector file. own: the rows on this rank, if there are several. */
-static int read_vector_file(kcl *ctx, const cli_options *o, const char *path, const cli_problem *p,
-                            int64_t own, kcl_dense **out) {
+static int read_vector_file(kcl_context *ctx, const cli_options *o, const char *path,
+                            const cli_problem *p, int64_t own, kcl_dense **out) {
   cli_busy(o, "reading %s", cli_base(path));
   if (p->spread) return cli_ranks_dense_read(ctx, path, own, out);
-  return cli_lib(ctx, kcl_dense_read(ctx, path, out));
+  return cli_lib(kcl_dense_read(ctx, path, out));
 }
 
 /* Mixes the bits of a counter: splitmix64, Steele, Lea & Flood 2014. */
@@ -117,17 +119,17 @@ static void fill_vector(kcl_dense *x, int64_t first, bool ones) {
 }
 
 /* Reads a vector by its name: all columns of a file, or n x cols numbers in the type of A for a word. */
-static int load_vector(kcl *ctx, const cli_options *o, const char *name, const cli_problem *p,
-                       int64_t n, int64_t cols, kcl_dense **out) {
+static int load_vector(kcl_context *ctx, const cli_options *o, const char *name,
+                       const cli_problem *p, int64_t n, int64_t cols, kcl_dense **out) {
   const kcl_type type = host_type(wanted_type(o, kcl_type_complex(p->A->type)));
   if (!cli_is_word(name)) return read_vector_file(ctx, o, name, p, n, out);
-  int rc = cli_lib(ctx, kcl_dense_create(ctx, n, cols, type, out));
+  int rc = cli_lib(kcl_dense_create(ctx, n, cols, type, out));
   if (!rc) fill_vector(*out, p->first_row, !strcmp(name, "ones"));
   return rc;
 }
 
-int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
-                     cli_problem *p) {
+int cli_problem_load(kcl_context *ctx, const cli_options *o, const char *A, const char *b,
+                     const char *x, cli_problem *p) {
   int rc;
   kcl_dense *given = NULL;
   double begin = cli_now();
@@ -149,7 +151,8 @@ done:
   return rc;
 }
 
-int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p) {
+int cli_product_load(kcl_context *ctx, const cli_options *o, const char *A, const char *x,
+                     cli_problem *p) {
   int rc;
   double begin = cli_now();
   CLI_TRY(cli_read(ctx, o, A, &p->A, NULL, NULL));
@@ -164,7 +167,7 @@ done:
   return rc;
 }
 
-int cli_addend_load(kcl *ctx, const cli_options *o, const char *y, const cli_problem *p,
+int cli_addend_load(kcl_context *ctx, const cli_options *o, const char *y, const cli_problem *p,
                     kcl_dense **out) {
   const int64_t n = o->adjoint ? p->A->cols : p->A->rows, cols = p->x->cols;
   int rc;
@@ -178,15 +181,15 @@ done:
   return rc;
 }
 
-int cli_near_null_load(kcl *ctx, const cli_options *o, cli_problem *p) {
+int cli_near_null_load(kcl_context *ctx, const cli_options *o, cli_problem *p) {
   kcl_dense *at = NULL;
   int rc;
   if (o->near_null && o->coordinates)
     return cli_fail(KCL_USAGE, "--near-null and --coordinates: one of them is enough");
-  if (o->near_null) return cli_lib(ctx, kcl_dense_read(ctx, o->near_null, &p->near_null));
+  if (o->near_null) return cli_lib(kcl_dense_read(ctx, o->near_null, &p->near_null));
   if (!o->coordinates) return 0;
-  CLI_TRY(cli_lib(ctx, kcl_dense_read(ctx, o->coordinates, &at)));
-  CLI_TRY(cli_lib(ctx, kcl_rigid_modes(ctx, at, &p->near_null)));
+  CLI_TRY(cli_lib(kcl_dense_read(ctx, o->coordinates, &at)));
+  CLI_TRY(cli_lib(kcl_rigid_modes(ctx, at, &p->near_null)));
 done:
   kcl_dense_free(&at);
   return rc;
@@ -199,7 +202,7 @@ void cli_problem_free(cli_problem *p) {
   kcl_dense_free(&p->x);
 }
 
-int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A,
+int cli_matrix_load(kcl_context *ctx, const cli_options *o, const char *path, kcl_csr **A,
                     kcl_type *precision) {
   int rc = cli_read(ctx, o, path, A, NULL, NULL);
   if (rc) return rc;

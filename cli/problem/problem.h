@@ -4,6 +4,8 @@
 
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 
 typedef struct cli_problem {  /* A x = b on the host, all of type D or all of type Z */
   bool spread;                /* each rank has its own rows of A, b and x; the set-up frees A */
@@ -21,21 +23,22 @@ typedef struct cli_problem {  /* A x = b on the host, all of type D or all of ty
 
 /* Reads the system A x = b. b and x: a file, or a word of cli_is_word. b NULL: that of the file or generator of A,
  * else A*1. x NULL: the initial guess in the file of A if b comes from there too, else zeros. p->spread is input. */
-int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
-                     cli_problem *p);
+int cli_problem_load(kcl_context *ctx, const cli_options *o, const char *A, const char *b,
+                     const char *x, cli_problem *p);
 
 /* Reads A, in the precision of the product, and x. */
-int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p);
+int cli_product_load(kcl_context *ctx, const cli_options *o, const char *A, const char *x,
+                     cli_problem *p);
 
 /* Reads y for a product of p, with as many columns as x. */
-int cli_addend_load(kcl *ctx, const cli_options *o, const char *y, const cli_problem *p,
+int cli_addend_load(kcl_context *ctx, const cli_options *o, const char *y, const cli_problem *p,
                     kcl_dense **out);
 
 /* Reads p->near_null from the files of --near-null or --coordinates. */
-int cli_near_null_load(kcl *ctx, const cli_options *o, cli_problem *p);
+int cli_near_null_load(kcl_context *ctx, const cli_options *o, cli_problem *p);
 void cli_problem_free(cli_problem *p);
 /* Reads A alone and chooses the precision. */
-int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A,
+int cli_matrix_load(kcl_context *ctx, const cli_options *o, const char *path, kcl_csr **A,
                     kcl_type *precision);
 
 #endif

@@ -12,6 +12,8 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 #ifdef HAVE_MPI
@@ -34,7 +36,7 @@ typedef struct place {
   char A[4096], b[4096]; /* b: "" if there is none beside A */
 } place;
 
-static int find_files(kcl *ctx, const cli_options *o, const char *path, place *p) {
+static int find_files(kcl_context *ctx, const cli_options *o, const char *path, place *p) {
   int rc = 0;
   *p = (place){.generated = cli_is_generated(path)};
   if (!cli_rank() && cli_is_collection(path)) {
@@ -47,15 +49,16 @@ static int find_files(kcl *ctx, const cli_options *o, const char *path, place *p
   return 0;
 }
 
-static int read_own_rows(kcl *ctx, const cli_options *o, const place *at, kcl_mpi_part *part) {
+static int read_own_rows(kcl_context *ctx, const cli_options *o, const place *at,
+                         kcl_mpi_part *part) {
   cli_busy(o, "%s %s", at->generated ? "generating" : "reading", cli_base(at->A));
-  if (at->generated) return cli_lib(ctx, kcl_mpi_generate(ctx, MPI_COMM_WORLD, at->A, part));
-  int rc = cli_lib(ctx, kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1));
-  return rc ? rc : cli_lib(ctx, kcl_mpi_read(ctx, MPI_COMM_WORLD, at->A, part));
+  if (at->generated) return cli_lib(kcl_mpi_generate(ctx, MPI_COMM_WORLD, at->A, part));
+  int rc = cli_lib(kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1));
+  return rc ? rc : cli_lib(kcl_mpi_read(ctx, MPI_COMM_WORLD, at->A, part));
 }
 
-int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem *p, kcl_dense **b,
-                   kcl_dense **x0) {
+int cli_ranks_read(kcl_context *ctx, const cli_options *o, const char *path, cli_problem *p,
+                   kcl_dense **b, kcl_dense **x0) {
   kcl_mpi_part part = {0};
   place at;
   int rc;
@@ -79,37 +82,36 @@ done:
   return rc;
 }
 
-int cli_ranks_dense_read(kcl *ctx, const char *path, int64_t own, kcl_dense **out) {
-  return cli_lib(ctx, kcl_mpi_dense_read(ctx, MPI_COMM_WORLD, path, own, out));
+int cli_ranks_dense_read(kcl_context *ctx, const char *path, int64_t own, kcl_dense **out) {
+  return cli_lib(kcl_mpi_dense_read(ctx, MPI_COMM_WORLD, path, own, out));
 }
 
-int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own) {
-  return cli_lib(ctx, kcl_mpi_dense_write(ctx, MPI_COMM_WORLD, path, own));
+int cli_ranks_dense_write(kcl_context *ctx, const char *path, const kcl_dense *own) {
+  return cli_lib(kcl_mpi_dense_write(ctx, MPI_COMM_WORLD, path, own));
 }
 
 #else
 
 bool cli_ranks_spread(const cli_options *o) { return (void)o, false; }
-int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem *p, kcl_dense **b,
-                   kcl_dense **x0) {
+int cli_ranks_read(kcl_context *ctx, const cli_options *o, const char *path, cli_problem *p,
+                   kcl_dense **b, kcl_dense **x0) {
   return (void)x0, cli_read(ctx, o, path, &p->A, b, x0);
 }
-int cli_ranks_dense_read(kcl *ctx, const char *path, int64_t own, kcl_dense **out) {
-  return (void)own, cli_lib(ctx, kcl_dense_read(ctx, path, out));
+int cli_ranks_dense_read(kcl_context *ctx, const char *path, int64_t own, kcl_dense **out) {
+  return (void)own, cli_lib(kcl_dense_read(ctx, path, out));
 }
-int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own) {
-  return cli_lib(ctx, kcl_dense_write(ctx, path, own));
+int cli_ranks_dense_write(kcl_context *ctx, const char *path, const kcl_dense *own) {
+  return cli_lib(kcl_dense_write(ctx, path, own));
 }
 
 #endif
 
-int cli_ranks_copy_matrix(kcl *ctx, kcl_csr **A) {
+int cli_ranks_copy_matrix(kcl_context *ctx, kcl_csr **A) {
   kcl_csr of_0 = *A ? **A : (kcl_csr){0};
   int rc = 0;
   if (cli_ranks() == 1) return 0;
   cli_ranks_share(&of_0, sizeof of_0);
-  if (cli_rank())
-    rc = cli_lib(ctx, kcl_csr_create(ctx, of_0.rows, of_0.cols, of_0.nnz, of_0.type, A));
+  if (cli_rank()) rc = cli_lib(kcl_csr_create(ctx, of_0.rows, of_0.cols, of_0.nnz, of_0.type, A));
   if ((rc = cli_ranks_agreed(ctx, rc))) return rc;
   kcl_csr *own = *A;
   cli_ranks_share(own->row_ptr, ((size_t)own->rows + 1) * sizeof *own->row_ptr);

@@ -6,6 +6,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,14 +30,14 @@ static float *as_floats(const kcl_dense *v) {
   return f;
 }
 
-static int time_apply(kcl *ctx, const cli_product_call *c, const kcl_product *p, double *seconds) {
+static int time_apply(const cli_product_call *c, const kcl_product *p, double *seconds) {
   const double begin = cli_now();
-  const int rc = cli_lib(ctx, kcl_operator_apply(c->op, p));
+  const int rc = cli_lib(kcl_operator_apply(c->op, p));
   *seconds = cli_now() - begin;
   return rc;
 }
 
-int cli_product_apply(kcl *ctx, const cli_product_call *c, double *seconds) {
+int cli_product_apply(kcl_context *ctx, const cli_product_call *c, double *seconds) {
   const bool narrow = c->precision == KCL_S || c->precision == KCL_C, floats = narrow && c->x;
   const float alpha[2] = {(float)c->alpha[0], 0}, beta[2] = {(float)c->beta[0], 0};
   float *x = floats ? as_floats(c->x) : NULL, *y = floats ? as_floats(c->y) : NULL;
@@ -48,7 +50,7 @@ int cli_product_apply(kcl *ctx, const cli_product_call *c, double *seconds) {
     p.alpha = floats ? (const void *)alpha : c->alpha;
     p.beta = floats ? (const void *)beta : c->beta;
   }
-  CLI_TRY(time_apply(ctx, c, &p, seconds));
+  CLI_TRY(time_apply(c, &p, seconds));
   for (int64_t i = 0; y && i < count_parts(c->y); i++) c->y->val[i] = (double)y[i];
 done:
   free(x), free(y);
@@ -58,27 +60,26 @@ done:
 /* ---------------------------------------------------------------- timing */
 
 /* The time of a first product gives the number of products per sample, the same on all ranks. */
-int cli_product_time(kcl *ctx, kcl_operator *op, bool adjoint, int columns,
-                     const kcl_bench_plan *plan, double sample[CLI_PRODUCT_SAMPLES]) {
+int cli_product_time(kcl_operator *op, bool adjoint, int columns, const kcl_bench_plan *plan,
+                     double sample[CLI_PRODUCT_SAMPLES]) {
   double once;
-  int rc = cli_lib(ctx, kcl_operator_time(op, adjoint, columns, 1, 1, &once));
+  int rc = cli_lib(kcl_operator_time(op, adjoint, columns, 1, 1, &once));
   if (rc) return rc;
   const double fit = plan->seconds / plan->samples / fmax(once, 1e-9),
                products = fmin(fmax(fit, 1), plan->iterations);
-  return cli_lib(ctx,
-                 kcl_operator_time(op, adjoint, columns, (int)products, plan->samples, sample));
+  return cli_lib(kcl_operator_time(op, adjoint, columns, (int)products, plan->samples, sample));
 }
 
 /* A device that refuses the whole matrix has no time. */
-static int time_whole_matrix(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o,
+static int time_whole_matrix(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
                              const kcl_bench_plan *plan, double *seconds) {
   kcl_operator *op = NULL;
   double sample[CLI_PRODUCT_SAMPLES];
   int rc = kcl_operator_create(ctx, A, o, &op);
   *seconds = NAN;
   if (rc == KCL_REFUSED || rc == KCL_MEMORY) return 0;
-  CLI_TRY(cli_lib(ctx, rc));
-  CLI_TRY(cli_product_time(ctx, op, false, 1, plan, sample));
+  CLI_TRY(cli_lib(rc));
+  CLI_TRY(cli_product_time(op, false, 1, plan, sample));
   *seconds = cli_median(sample, plan->samples);
 done:
   kcl_operator_free(&op);
@@ -116,7 +117,7 @@ void cli_product_parts_json(cJSON *o, const cli_product_part *parts, int64_t non
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
 
-int cli_product_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o,
+int cli_product_create(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
                        kcl_operator **op) {
   if (cli_ranks() == 1) return kcl_operator_create(ctx, A, o, op);
   return kcl_mpi_operator_create(ctx, MPI_COMM_WORLD, A, KCL_MPI_ROOT, o, op);
@@ -124,9 +125,9 @@ int cli_product_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o
 
 /* ---------------------------------------------------------------- parts */
 
-static int list_parts(kcl *ctx, kcl_operator *op, cli_product_part **list) {
+static int list_parts(kcl_context *ctx, kcl_operator *op, cli_product_part **list) {
   kcl_mpi_share *shares = NULL;
-  int count, rc = cli_lib(ctx, kcl_mpi_operator_shares(op, &shares, &count));
+  int count, rc = cli_lib(kcl_mpi_operator_shares(op, &shares, &count));
   kcl_operator_info info;
   if (rc) return rc;
   kcl_operator_describe(op, &info);
@@ -146,8 +147,8 @@ static int list_parts(kcl *ctx, kcl_operator *op, cli_product_part **list) {
   return rc;
 }
 
-int cli_product_parts(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o, kcl_operator *op,
-                      const kcl_bench_plan *plan, cli_product_part **list) {
+int cli_product_parts(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
+                      kcl_operator *op, const kcl_bench_plan *plan, cli_product_part **list) {
   int rc;
   CLI_TRY(list_parts(ctx, op, list));
   for (int p = 0; p < cli_ranks(); p++) {
@@ -163,12 +164,12 @@ done:
 
 #else /* built without MPI */
 
-int cli_product_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o,
+int cli_product_create(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
                        kcl_operator **op) {
   return kcl_operator_create(ctx, A, o, op);
 }
-int cli_product_parts(kcl *ctx, const kcl_csr *A, const kcl_operator_options *o, kcl_operator *op,
-                      const kcl_bench_plan *plan, cli_product_part **list) {
+int cli_product_parts(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
+                      kcl_operator *op, const kcl_bench_plan *plan, cli_product_part **list) {
   return (void)op, (void)list, time_whole_matrix(ctx, A, o, plan, &(double){0});
 }
 

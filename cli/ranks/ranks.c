@@ -10,6 +10,7 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 static int rank, ranks = 1;
@@ -17,9 +18,9 @@ static int rank, ranks = 1;
 int cli_rank(void) { return rank; }
 int cli_ranks(void) { return ranks; }
 
-int cli_ranks_agreed(kcl *ctx, int rc) {
+int cli_ranks_agreed(kcl_context *ctx, int rc) {
   const int all = cli_ranks_agree(ctx, rc);
-  return rc ? all : cli_lib(ctx, all);
+  return rc ? all : cli_lib(all);
 }
 
 int cli_ranks_check(const cli_options *o) {
@@ -113,7 +114,7 @@ int cli_ranks_end(int rc) {
   return rc;
 }
 
-int cli_ranks_agree(kcl *ctx, int rc) {
+int cli_ranks_agree(kcl_context *ctx, int rc) {
   return ranks > 1 ? kcl_mpi_agree(ctx, MPI_COMM_WORLD, rc) : rc;
 }
 
@@ -129,7 +130,7 @@ static void print_command(FILE *f, const cli_options *o, bool refused) {
   cli_options_print(f, o);
 }
 
-static int compare_commands(kcl *ctx, const cli_options *o, bool refused) {
+static int compare_commands(kcl_context *ctx, const cli_options *o, bool refused) {
   cli_buffer b;
   int rc = cli_buffer_open(&b), all;
   if (!rc) print_command(b.f, o, refused);
@@ -140,12 +141,12 @@ static int compare_commands(kcl *ctx, const cli_options *o, bool refused) {
 }
 
 int cli_ranks_same(const cli_options *o, int rc) {
-  kcl *ctx = NULL;
+  kcl_context *ctx = NULL;
   if (ranks == 1) return rc;
-  if (kcl_create(&ctx)) return cli_fail(KCL_MEMORY, "out of memory");
+  if (kcl_context_create(NULL, 0, &ctx)) return cli_fail(KCL_MEMORY, "out of memory");
   const int all = compare_commands(ctx, o, rc);
-  if (!rc) rc = cli_lib(ctx, all);
-  kcl_destroy(&ctx);
+  if (!rc) rc = cli_lib(all);
+  kcl_context_free(&ctx);
   return rc;
 }
 
@@ -188,7 +189,7 @@ double cli_ranks_largest(double own) {
 
 void cli_ranks_begin(int *argc, char ***argv) { (void)argc, (void)argv; }
 int cli_ranks_end(int rc) { return rc; }
-int cli_ranks_agree(kcl *ctx, int rc) { return (void)ctx, rc; }
+int cli_ranks_agree(kcl_context *ctx, int rc) { return (void)ctx, rc; }
 int cli_ranks_same(const cli_options *o, int rc) { return (void)o, rc; }
 cli_text cli_ranks_library(void) { return (cli_text){""}; }
 int cli_ranks_tell(int word) { return word; }

@@ -5,6 +5,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include <stdbool.h>
 
 /* Starts MPI if a launcher started this process, or for --reproducible. */
 void cli_ranks_begin(int *argc, char ***argv);
@@ -26,9 +27,9 @@ int cli_ranks_check(const cli_options *o);
 /* Returns rc, the result of parsing, or KCL_USAGE if the ranks differ in an option that must be the same on all. */
 int cli_ranks_same(const cli_options *o, int rc);
 /* All ranks: returns the first failure of any. */
-int cli_ranks_agree(kcl *ctx, int rc);
+int cli_ranks_agree(kcl_context *ctx, int rc);
 /* All ranks: cli_ranks_agree, and prints the failure if it is of another rank. */
-int cli_ranks_agreed(kcl *ctx, int rc);
+int cli_ranks_agreed(kcl_context *ctx, int rc);
 /* All ranks: returns the value of rank 0. */
 int cli_ranks_tell(int word);
 /* All ranks: replaces data by that of rank 0, or of another one. */

@@ -6,6 +6,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"

@@ -4,6 +4,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * --reproducible uses the ordinary library. */
 #include "cli/ranks/solve.h"
 #include "cli/input/read.h"
+#include "cli/input/solver.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/shares.h"
 #include "cli/solve/run.h"
@@ -9,6 +10,9 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <stdlib.h>
 
 void cli_describe(cli_run *r) { kcl_solver_info(r->solver, &r->setup); }
@@ -22,7 +26,7 @@ void cli_setup_free(cli_run *r) {
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
 
-int cli_ranks_device(kcl *ctx, const cli_options *o) {
+int cli_ranks_device(kcl_context *ctx, const cli_options *o) {
   char word[300];
   int rc = kcl_mpi_set_partition(ctx, o->partition);
   if (rc) return rc;
@@ -35,8 +39,8 @@ int cli_ranks_device(kcl *ctx, const cli_options *o) {
   return kcl_mpi_select(ctx, MPI_COMM_WORLD, word);
 }
 
-int cli_setup(kcl *ctx, cli_run *r) {
-  if (cli_ranks_alone()) return kcl_setup(ctx, r->p.A, &r->asked, &r->solver);
+int cli_setup(kcl_context *ctx, cli_run *r) {
+  if (cli_ranks_alone()) return cli_solver_create(ctx, r->p.A, &r->asked, &r->solver);
   kcl_mpi_part part = {.A = r->p.A};
   int rc = r->p.spread
                ? kcl_mpi_setup_part(ctx, MPI_COMM_WORLD, &part, &r->asked, &r->solver)
@@ -49,20 +53,20 @@ int cli_setup(kcl *ctx, cli_run *r) {
 /* Column j of v; NULL on a rank without vectors. */
 static double *column_or_null(const kcl_dense *v, int64_t j) { return v ? cli_column(v, j) : NULL; }
 
-int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
+int cli_solve_columns(kcl_context *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
   (void)ctx;
   if (cli_ranks_alone())
-    return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
+    return cli_solver_solve(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
   if (!cli_rank()) cli_ranks_tell((int)count);
   cli_ranks_wait(false);
-  int rc = kcl_solve_many(r->solver, count, column_or_null(r->p.b, j), column_or_null(r->p.x, j),
-                          report);
+  int rc = cli_solver_solve(r->solver, count, column_or_null(r->p.b, j), column_or_null(r->p.x, j),
+                            report);
   cli_ranks_wait(!rc);
   return rc;
 }
 
 /* Measures the stream rate, which kcl_mpi_share.seconds_alone needs. */
-static void measure_own_rate(kcl *ctx, const cli_options *o) {
+static void measure_own_rate(kcl_context *ctx, const cli_options *o) {
   kcl_device device;
   double rate;
   const bool reported = (!o->quiet || o->json) && !cli_interrupted();
@@ -70,24 +74,26 @@ static void measure_own_rate(kcl *ctx, const cli_options *o) {
     kcl_stream_rate(ctx, &rate);
 }
 
-int cli_solves_end(kcl *ctx, cli_run *r) {
+int cli_solves_end(kcl_context *ctx, cli_run *r) {
   if (cli_ranks_alone()) return 0;
   if (!cli_rank()) cli_ranks_tell(0);
   cli_ranks_wait(false);
   measure_own_rate(ctx, r->o);
-  return cli_lib(ctx, kcl_mpi_shares(r->solver, &r->shares, &r->share_count));
+  return cli_lib(kcl_mpi_shares(r->solver, &r->shares, &r->share_count));
 }
 
 #else /* built without MPI */
 
-int cli_ranks_device(kcl *ctx, const cli_options *o) {
+int cli_ranks_device(kcl_context *ctx, const cli_options *o) {
   return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
 }
-int cli_setup(kcl *ctx, cli_run *r) { return kcl_setup(ctx, r->p.A, &r->asked, &r->solver); }
-int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
-  (void)ctx;
-  return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
+int cli_setup(kcl_context *ctx, cli_run *r) {
+  return cli_solver_create(ctx, r->p.A, &r->asked, &r->solver);
 }
-int cli_solves_end(kcl *ctx, cli_run *r) { return (void)ctx, (void)r, 0; }
+int cli_solve_columns(kcl_context *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
+  (void)ctx;
+  return cli_solver_solve(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
+}
+int cli_solves_end(kcl_context *ctx, cli_run *r) { return (void)ctx, (void)r, 0; }
 
 #endif

@@ -5,6 +5,8 @@
 #include "cli/report/rank_test.h"
 #include "cli/report/report.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

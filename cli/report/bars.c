@@ -4,6 +4,8 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 

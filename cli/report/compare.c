@@ -23,6 +23,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

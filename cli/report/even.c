@@ -8,6 +8,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 

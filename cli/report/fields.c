@@ -4,6 +4,7 @@
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

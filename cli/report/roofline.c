@@ -6,6 +6,7 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

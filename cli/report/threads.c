@@ -7,6 +7,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

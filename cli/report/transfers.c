@@ -4,6 +4,7 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 

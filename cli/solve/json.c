@@ -7,6 +7,8 @@
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 

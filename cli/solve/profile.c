@@ -7,6 +7,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/io.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "cli/solve/run.h"
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
 
 struct cJSON;
 

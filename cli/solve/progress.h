@@ -5,6 +5,7 @@
 #include "cli/solve/estimate.h"
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include <stdbool.h>
 
 typedef struct cli_progress {
   const cli_options *o;

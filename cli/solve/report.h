@@ -4,6 +4,8 @@
 
 #include "cli/solve/run.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 
 enum { CLI_TIMES = 15 };
 

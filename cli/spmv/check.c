@@ -14,22 +14,22 @@ static const double *addend_column(const cli_product *p, int64_t j) {
   return p->y0 ? cli_column(p->y0, j) : NULL;
 }
 
-static int check_column(kcl *ctx, const cli_product *p, const kcl_csr *A, int64_t j,
+static int check_column(kcl_context *ctx, const cli_product *p, const kcl_csr *A, int64_t j,
                         cli_product_verdict *v) {
   kcl_product_error e;
   int rc = kcl_update_check(ctx, A, p->precision, p->alpha, cli_column(p->x, j), p->beta,
                             addend_column(p, j), cli_column(p->y, j), &e);
   if (!rc && (j == 0 || e.ratio > v->worst.ratio)) v->worst = e, v->worst_column = j;
-  return cli_lib(ctx, rc);
+  return cli_lib(rc);
 }
 
-static int compare_column(kcl *ctx, const cli_product *p, const kcl_csr *A, int64_t j,
+static int compare_column(kcl_context *ctx, const cli_product *p, const kcl_csr *A, int64_t j,
                           cli_product_verdict *v) {
   kcl_product_difference d;
   int rc =
       kcl_product_compare(ctx, A, p->precision, p->alpha, cli_column(p->x, j), p->beta,
                           addend_column(p, j), cli_column(p->y, j), cli_column(p->other, j), &d);
-  if (rc) return cli_lib(ctx, rc);
+  if (rc) return cli_lib(rc);
   if (j == 0 || d.ratio > v->difference.ratio) v->difference = d, v->difference_column = j;
   if (j == 0 || d.largest > v->largest)
     v->largest = d.largest, v->largest_row = d.largest_row, v->largest_column = j;
@@ -37,14 +37,14 @@ static int compare_column(kcl *ctx, const cli_product *p, const kcl_csr *A, int6
   return 0;
 }
 
-int cli_check_product(kcl *ctx, const cli_options *o, const cli_product *p,
+int cli_check_product(kcl_context *ctx, const cli_options *o, const cli_product *p,
                       cli_product_verdict *v) {
   kcl_csr *AH = NULL;
   int rc = 0;
   *v = (cli_product_verdict){.rows = p->y->rows, .columns = p->y->cols};
   if (!o->verify && !p->other) return 0;
   cli_busy(o, "checking");
-  if (o->adjoint) CLI_TRY(cli_lib(ctx, kcl_csr_adjoint(ctx, p->A, &AH)));
+  if (o->adjoint) CLI_TRY(cli_lib(kcl_csr_adjoint(ctx, p->A, &AH)));
   for (int64_t j = 0; j < p->x->cols; j++) {
     if (o->verify) CLI_TRY(check_column(ctx, p, AH ? AH : p->A, j, v));
     if (p->other) CLI_TRY(compare_column(ctx, p, AH ? AH : p->A, j, v));

@@ -4,6 +4,7 @@
 
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
 #include <cjson/cJSON.h>
 
 typedef struct cli_product { /* a computed product; all columns in double or complex double */
@@ -25,7 +26,8 @@ typedef struct cli_product_verdict {
 } cli_product_verdict;
 
 /* Makes the checks that the options ask for. */
-int cli_check_product(kcl *ctx, const cli_options *o, const cli_product *p, cli_product_verdict *v);
+int cli_check_product(kcl_context *ctx, const cli_options *o, const cli_product *p,
+                      cli_product_verdict *v);
 /* Prints their results. */
 void cli_say_product_check(const cli_options *o, const cli_product_verdict *v);
 void cli_json_product_check(cJSON *out, const cli_options *o, const cli_product_verdict *v);

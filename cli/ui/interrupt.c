@@ -8,6 +8,8 @@
 #include "cli/ui/options.h"
 #include "cli/ui/terminal.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include <stdbool.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

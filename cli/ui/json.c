@@ -4,6 +4,9 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/check.h"
+#include "krylocl/device.h"
+#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>

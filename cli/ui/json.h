@@ -3,6 +3,9 @@
 #define CLI_UI_JSON_H
 
 #include "krylocl.h"
+#include "krylocl/check.h"
+#include "krylocl/device.h"
+#include <stdbool.h>
 
 struct cJSON;
 

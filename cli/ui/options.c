@@ -6,6 +6,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>

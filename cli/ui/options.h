@@ -4,6 +4,7 @@
 #define CLI_UI_OPTIONS_H
 
 #include "krylocl.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { CLI_MOST_OPTIONS = 96 };
@@ -41,7 +42,7 @@ typedef struct cli_command {
   bool many;           /* takes lists of devices, numbers of threads, methods and precisions */
   bool reads;          /* its operands are files that must exist */
   bool ranks;          /* runs on several ranks, too */
-  int (*run)(kcl *ctx, const cli_options *o);
+  int (*run)(kcl_context *ctx, const cli_options *o);
 } cli_command;
 
 typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_COUNT, CLI_COUNTS, CLI_REAL } cli_kind;

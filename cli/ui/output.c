@@ -3,6 +3,8 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
+#include <stdbool.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,11 +16,11 @@ static bool missing; /* standard output was closed */
 
 /* Uses a context of its own: another thread may use that of the solve. */
 int cli_write(const char *path, const void *data, size_t size) {
-  kcl *ctx = NULL;
-  int rc = kcl_create(&ctx);
+  kcl_context *ctx = NULL;
+  int rc = kcl_context_create(NULL, 0, &ctx);
   if (rc) return cli_fail(rc, "out of memory");
-  rc = cli_lib(ctx, kcl_file_write(ctx, path, data, size));
-  kcl_destroy(&ctx);
+  rc = cli_lib(kcl_file_write(ctx, path, data, size));
+  kcl_context_free(&ctx);
   return rc;
 }
 

@@ -5,6 +5,9 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/explain.h"
+#include <stdbool.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,7 +55,7 @@ int cli_fail(int code, const char *format, ...) {
   return code;
 }
 
-int cli_lib(const kcl *ctx, int rc) { return rc ? cli_fail(rc, "%s", kcl_error(ctx)) : 0; }
+int cli_lib(int rc) { return rc ? cli_fail(rc, "%s", kcl_error()) : 0; }
 
 FILE *cli_out(const cli_options *o) {
   const char *files[] = {o->json,         o->csv,  o->output,   o->rhs,  o->history,

@@ -4,6 +4,8 @@
 
 #include "cli/ui/options.h"
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/explain.h"
 #include <stdio.h>
 
 #if defined(__GNUC__)
@@ -20,7 +22,7 @@ int cli_fail(int code, const char *format, ...) CLI_PRINTF(2, 3);
 /* The last message of cli_fail, or "". */
 const char *cli_failure(void);
 /* Prints the library's message if rc is not 0, and returns rc. */
-int cli_lib(const kcl *ctx, int rc);
+int cli_lib(int rc);
 
 /* Prints an error that lists the names [count] and suggests the nearest. */
 int cli_unknown(const char *kind, const char *name, const char *const *names, int count);

@@ -6,6 +6,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>

@@ -5,6 +5,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Does f lead to a terminal? Open MPI gives ranks a pseudo-terminal as standard output wherever it goes: they ask for
@@ -37,7 +38,7 @@ bool cli_shows(const cli_options *o);
 void cli_show(const cli_options *o, const cli_status *s);
 /* Shows an activity with the seconds that it has lasted. */
 void cli_busy(const cli_options *o, const char *format, ...) CLI_PRINTF(2, 3);
-/* Shows activities of the library; for kcl_watch. */
+/* Shows activities of the library; for kcl_context_watch. */
 void cli_watch(void *o, const kcl_activity *a);
 /* Removes the status line. */
 void cli_idle(void);

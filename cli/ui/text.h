@@ -3,6 +3,8 @@
 #define CLI_UI_TEXT_H
 
 #include "krylocl.h"
+#include "krylocl/device.h"
+#include "krylocl/io.h"
 
 /* Bytes of the character that begins at s in valid UTF-8; 0: none, or a control character. */
 int cli_character(const char *s);

@@ -14,6 +14,8 @@
 
 #include "core/base/team.h"
 #include "krylocl.h"
+#include "krylocl/bench.h"
+#include "krylocl/check.h"
 #include <math.h>
 
 /* ---------------------------------------------------------------- errors
@@ -25,44 +27,45 @@
 #endif
 enum { KCL_MESSAGE = 4096 }; /* bytes of the longest */
 /* Returns status. The message is that of the calling thread; threads that the library starts write none. */
-int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...) KCL_PRINTF(3, 4);
-/* Begin and end of an activity that may take seconds, for kcl_watch. */
-void kcl_activity_begin(kcl *ctx, kcl_activity a);
-void kcl_activity_end(kcl *ctx);
+int kcl_fail(kcl_context *ctx, kcl_status status, const char *format, ...) KCL_PRINTF(3, 4);
+/* Begin and end of an activity that may take seconds, for kcl_context_watch. */
+void kcl_activity_begin(kcl_context *ctx, kcl_activity a);
+void kcl_activity_end(kcl_context *ctx);
 /* Calls run(self), which takes long, and polls meanwhile whether the solve is to stop (core/base/stoppable.c). True: run has
  * ended. False: the solve is to stop; run continues in a thread of its own, and release(self) follows it. */
-bool kcl_stopped(kcl *ctx); /* asks, where this is the thread that may */
-bool kcl_run_stoppable(kcl *ctx, void (*run)(void *self), void (*release)(void *self), void *self);
+bool kcl_stopped(kcl_context *ctx); /* asks, where this is the thread that may */
+bool kcl_run_stoppable(kcl_context *ctx, void (*run)(void *self), void (*release)(void *self),
+                       void *self);
 #define KCL_TRY(call)                                                                              \
   do {                                                                                             \
     if ((rc = (call)) != KCL_OK) goto done;                                                        \
   } while (0)
 
 /* KCL_USAGE if p, the argument called `name`, is NULL. ctx may be NULL. */
-int kcl_need(kcl *ctx, const char *name, const void *p);
+int kcl_need(kcl_context *ctx, const char *name, const void *p);
 
 /* One reference per solver and operator: the context lives as long as they do. */
-void kcl_context_retain(kcl *ctx);
-void kcl_context_release(kcl *ctx);
+void kcl_context_retain(kcl_context *ctx);
+void kcl_context_release(kcl_context *ctx);
 
 /* ---------------------------------------------------------------- entry
  * A public function that uses a context's device or changes the context begins with KCL_ENTER(ctx), which waits for other threads and
  * returns KCL_BUSY in a callback; one without a status, or for a callback as well, with KCL_HOLD(ctx). Both end with the function,
  * and keep the context until then. ctx may be NULL: nothing is done. */
-int kcl_enter(kcl *ctx, kcl **held);
-kcl *kcl_hold(kcl *ctx);
-void kcl_leave(kcl **held);
-#define KCL_HOLD(ctx) kcl *held __attribute__((cleanup(kcl_leave), unused)) = kcl_hold(ctx)
+int kcl_enter(kcl_context *ctx, kcl_context **held);
+kcl_context *kcl_hold(kcl_context *ctx);
+void kcl_leave(kcl_context **held);
+#define KCL_HOLD(ctx) kcl_context *held __attribute__((cleanup(kcl_leave), unused)) = kcl_hold(ctx)
 #define KCL_ENTER(ctx)                                                                             \
-  kcl *held __attribute__((cleanup(kcl_leave))) = NULL;                                            \
+  kcl_context *held __attribute__((cleanup(kcl_leave))) = NULL;                                    \
   const int entered = kcl_enter(ctx, &held);                                                       \
   if (entered) return entered
 
 /* count * size bytes, zeroed, 64-byte aligned, to free with free(); on failure *out is NULL and the status KCL_MEMORY, with
  * `what` in the message. */
-int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out);
+int kcl_alloc(kcl_context *ctx, int64_t count, size_t size, const char *what, void **out);
 /* As kcl_alloc, but not zeroed: the thread that fills a page is the first to touch it. */
-int kcl_alloc_unset(kcl *ctx, int64_t count, size_t size, const char *what, void **out);
+int kcl_alloc_unset(kcl_context *ctx, int64_t count, size_t size, const char *what, void **out);
 
 /* Are `bytes` of memory available? Linux grants more than there is and ends the program that touches it. The limit of address
  * space (ulimit -v) counts, too. Checked from 1 GiB on; always true on systems without /proc/meminfo. */
@@ -70,10 +73,10 @@ bool kcl_has_room(size_t bytes);
 
 /* *out: the number of `name` among the `count` names of a registry; otherwise KCL_USAGE with a message that lists the names
  * and the nearest one. kind: the noun for the message. */
-int kcl_find_name(kcl *ctx, const char *kind, const char *name, int count,
+int kcl_find_name(kcl_context *ctx, const char *kind, const char *name, int count,
                   const char *(*name_of)(int), int *out);
 /* KCL_USAGE with that message for a name that is none of names [count]. */
-int kcl_refuse_name(kcl *ctx, const char *kind, const char *name, const char *const *names,
+int kcl_refuse_name(kcl_context *ctx, const char *kind, const char *name, const char *const *names,
                     int count);
 
 double kcl_now(void); /* monotonic seconds */
@@ -82,8 +85,9 @@ double kcl_now(void); /* monotonic seconds */
 
 void kcl_copy_bytes(void *to, const void *from, int64_t bytes); /* memcpy by all threads */
 
-int kcl_type_check(kcl *ctx, const char *what, kcl_type type); /* KCL_USAGE: no such type */
-int kcl_symmetry_check(kcl *ctx, kcl_symmetry s);              /* KCL_USAGE: no such symmetry */
+int kcl_type_of_letter(const char *name, int letter, kcl_type *out);   /* KCL_USAGE: it is none */
+int kcl_type_check(kcl_context *ctx, const char *what, kcl_type type); /* KCL_USAGE: no such type */
+int kcl_symmetry_check(kcl_context *ctx, kcl_symmetry s); /* KCL_USAGE: no such symmetry */
 /* The double type of the field of t: real or complex. */
 static inline kcl_type kcl_wide_type(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
 /* The first k in [from, to) with v[k] >= value, or `to`; v ascends. kcl_first_offset_from: for row pointers. */
@@ -111,9 +115,9 @@ static inline int64_t kcl_first_offset_from(const int64_t *v, int64_t from, int6
 }
 
 /* KCL_USAGE: an impossible size. Column indices have 32 bits, in A and in A^H. */
-int kcl_csr_check_sizes(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz);
+int kcl_csr_check_sizes(kcl_context *ctx, int64_t rows, int64_t cols, int64_t nnz);
 /* KCL_USAGE: A or one of its arrays is NULL, a size or the type is impossible. Reads no array. */
-int kcl_csr_need(kcl *ctx, const kcl_csr *A);
+int kcl_csr_need(kcl_context *ctx, const kcl_csr *A);
 int64_t kcl_csr_row_from(const kcl_csr *A, int64_t k); /* the first row with row_ptr >= k */
 int64_t kcl_csr_longest_row(const kcl_csr *A);         /* entries of it */
 /* kcl_csr_product of rows in two parts: x [A->cols + B->cols]; B has further columns of the rows row [B->rows], which ascend. */
@@ -128,9 +132,14 @@ typedef struct kcl_row_errors {
 kcl_row_errors kcl_split_residual(const kcl_csr *A, const kcl_csr *B, const int32_t *row,
                                   const double *x, double x_inf, const double *b, double b_inf,
                                   double *r);
-int kcl_dense_need(kcl *ctx, const char *name, const kcl_dense *B);
+int kcl_dense_need(kcl_context *ctx, const char *name, const kcl_dense *B);
 /* Does A satisfy the conditions of kcl_csr in krylocl.h? Otherwise KCL_USAGE, naming the first row that does not. */
-int kcl_csr_check(kcl *ctx, const kcl_csr *A);
+int kcl_csr_check(kcl_context *ctx, const kcl_csr *A);
+/* A copy of the caller's entries, as kcl_matrix_create makes it without borrow (data/files/arrays.c). */
+int kcl_csr_from_entries(kcl_context *ctx, const kcl_entries *entries, kcl_csr **out);
+/* A matrix with the arrays of A, which stay A's. One more owner of a matrix, who frees it too. */
+int kcl_csr_lend(kcl_context *ctx, const kcl_csr *A, kcl_csr **out);
+kcl_csr *kcl_csr_share(kcl_csr *A);
 double kcl_norm_inf(kcl_type t, const void *v, int64_t n); /* largest modulus; NaN if one is */
 double kcl_norm2(kcl_type t, const void *v,
                  int64_t n); /* without underflow or overflow of squares */

@@ -9,6 +9,7 @@
 #include "core/base/output.h"
 #include "core/base/sum64.h"
 #include "krylocl.h"
+#include "krylocl/io.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

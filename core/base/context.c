@@ -3,16 +3,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void kcl_context_retain(kcl *ctx) { ctx->references++; }
+void kcl_context_retain(kcl_context *ctx) { ctx->references++; }
 
-void kcl_context_release(kcl *ctx) {
+void kcl_context_release(kcl_context *ctx) {
   if (--ctx->references > 0) return;
   if (ctx->opencl) ctx->detach(ctx);
+  if (ctx->world) ctx->world->free(ctx->world);
   pthread_mutex_destroy(&ctx->lock);
   free(ctx);
 }
 
-void kcl_context_begin(kcl *ctx) {
+void kcl_context_begin(kcl_context *ctx) {
   pthread_mutexattr_t again;
   pthread_mutexattr_init(&again);
   pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
@@ -21,7 +22,7 @@ void kcl_context_begin(kcl *ctx) {
   ctx->process = getpid(), ctx->depth = 0;
 }
 
-kcl *kcl_hold(kcl *ctx) {
+kcl_context *kcl_hold(kcl_context *ctx) {
   if (!ctx) return NULL;
   if (ctx->process != getpid())
     kcl_context_begin(ctx); /* the thread that held the lock was not copied by fork() */
@@ -31,15 +32,15 @@ kcl *kcl_hold(kcl *ctx) {
   return ctx;
 }
 
-void kcl_leave(kcl **held) {
-  kcl *ctx = *held;
+void kcl_leave(kcl_context **held) {
+  kcl_context *ctx = *held;
   if (!ctx) return;
   ctx->depth--;
   pthread_mutex_unlock(&ctx->lock);
   kcl_context_release(ctx);
 }
 
-int kcl_enter(kcl *ctx, kcl **held) {
+int kcl_enter(kcl_context *ctx, kcl_context **held) {
   *held = kcl_hold(ctx);
   if (!ctx || !(ctx->solving || ctx->watching)) return KCL_OK;
   return kcl_fail(ctx, KCL_BUSY,

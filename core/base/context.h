@@ -29,14 +29,24 @@ typedef enum kcl_share_rule {
   KCL_SHARES_ROWS
 } kcl_share_rule;
 
-struct kcl {
+/* What is done on several ranks in place of the functions of one process (distributed/world.c). */
+typedef struct kcl_world kcl_world;
+struct kcl_world {
+  int rank, ranks;
+  int (*setup)(kcl_context *ctx, const kcl_csr *A, const kcl_options *o, kcl_solver **out);
+  int (*multiply)(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
+                  kcl_operator **out);
+  void (*free)(kcl_world *);
+};
+
+struct kcl_context {
   _Atomic int
       references; /* the caller's, until kcl_destroy, one per solver and operator, and one per entry */
   pthread_mutex_t lock; /* held by the thread that is inside; core/base/enter.c */
   pid_t process;        /* that made the lock */
   int depth;            /* entries of that thread */
   bool solving;         /* a solve is running: its callbacks may not use the context */
-  bool watching;        /* kcl_watch's callback is running */
+  bool watching;        /* kcl_context_watch's callback is running */
   _Atomic bool stop;    /* kcl_solver_stop was called in this solve */
   void (*watch)(void *user, const kcl_activity *a); /* or NULL */
   void *watcher;
@@ -48,15 +58,16 @@ struct kcl {
   kcl_device device;
   kcl_layout layout;
   kcl_share_rule shares;
-  kcl_images images;        /* of the device */
-  int threads;              /* of the native executor */
-  bool padding_allowed;     /* kcl_allow_padding */
-  bool zero_based;          /* kcl_set_index_base */
-  bool profiled;            /* kcl_profile_enable */
-  kcl_opencl *opencl;       /* NULL on the native executor */
-  void (*detach)(kcl *ctx); /* frees it */
-  kcl_stream stream;        /* all 0 until measured or recalled */
-  double moved;             /* bytes/s of the fastest iterations that this device has done here */
+  kcl_images images;                /* of the device */
+  int threads;                      /* of the native executor */
+  kcl_world *world;                 /* owned; NULL: a context of one process */
+  bool padding_allowed;             /* kcl_allow_padding */
+  bool zero_based;                  /* kcl_set_index_base */
+  bool profiled;                    /* kcl_profile_enable */
+  kcl_opencl *opencl;               /* NULL on the native executor */
+  void (*detach)(kcl_context *ctx); /* frees it */
+  kcl_stream stream;                /* all 0 until measured or recalled */
+  double moved;      /* bytes/s of the fastest iterations that this device has done here */
   double launch;     /* seconds of the shortest stage on an OpenCL device; 0 until measured */
   double weight;     /* of this rank's rows, on several ranks; 0: by stream rate */
   bool reproducible; /* on several ranks: the same bits on any number of them */
@@ -64,5 +75,10 @@ struct kcl {
   kcl_tune tune;     /* of the device */
 };
 
-void kcl_context_begin(kcl *ctx); /* makes its lock */
+/* Are matrices and solvers of this context shared by ranks? One rank alone has the functions of one process. */
+static inline bool kcl_on_ranks(const kcl_context *ctx) {
+  return ctx->world && (ctx->world->ranks > 1 || ctx->reproducible);
+}
+
+void kcl_context_begin(kcl_context *ctx); /* makes its lock */
 #endif

@@ -3,6 +3,7 @@
 #ifndef KCL_COUNTERS_H
 #define KCL_COUNTERS_H
 #include "krylocl.h"
+#include "krylocl/device.h"
 
 typedef struct kcl_event { /* as in perf_event_open(2); pid -1: of a whole processor `cpu` */
   uint32_t type;

@@ -20,29 +20,22 @@ static void escape(char *to, size_t capacity, const char *text) {
   to[n] = 0;
 }
 
-static _Thread_local struct {
-  const kcl *of;
-  char text[KCL_MESSAGE];
-} last;
+static _Thread_local char last_message[KCL_MESSAGE];
 
-int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...) {
+int kcl_fail(kcl_context *ctx, kcl_status status, const char *format, ...) {
   char text[KCL_MESSAGE];
   va_list args;
-  if (!ctx) return status;
+  (void)ctx;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  last.of = ctx;
-  escape(last.text, sizeof last.text, text);
+  escape(last_message, sizeof last_message, text);
   return status;
 }
 
-const char *kcl_error(const kcl *ctx) {
-  if (!ctx) return "there is no context: out of memory, or kcl_create was not called";
-  return last.of == ctx ? last.text : "";
-}
+const char *kcl_error(void) { return last_message; }
 
-int kcl_need(kcl *ctx, const char *name, const void *p) {
+int kcl_need(kcl_context *ctx, const char *name, const void *p) {
   return p ? KCL_OK : kcl_fail(ctx, KCL_USAGE, "the argument %s is NULL", name);
 }
 
@@ -68,7 +61,7 @@ bool kcl_has_room(size_t bytes) {
   return bytes >> 10 < free_kb + swap_kb;
 }
 
-int kcl_alloc_unset(kcl *ctx, int64_t count, size_t size, const char *what, void **out) {
+int kcl_alloc_unset(kcl_context *ctx, int64_t count, size_t size, const char *what, void **out) {
   *out = NULL;
   size_t bytes = 0;
   bool fits =
@@ -79,7 +72,7 @@ int kcl_alloc_unset(kcl *ctx, int64_t count, size_t size, const char *what, void
                   (double)count * (double)size * 1e-9);
 }
 
-int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out) {
+int kcl_alloc(kcl_context *ctx, int64_t count, size_t size, const char *what, void **out) {
   const int rc = kcl_alloc_unset(ctx, count, size, what, out);
   if (!rc) kcl_for((count * (int64_t)size + 127) / 64 * 64, 4 << 20, zero, *out);
   return rc;

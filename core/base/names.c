@@ -47,7 +47,7 @@ const char *kcl_nearest(const char *word, const char *const *names, int count) {
   return best;
 }
 
-int kcl_refuse_name(kcl *ctx, const char *kind, const char *name, const char *const *names,
+int kcl_refuse_name(kcl_context *ctx, const char *kind, const char *name, const char *const *names,
                     int count) {
   const char *best = kcl_nearest(name, names, count);
   char list[1024] = "";
@@ -59,7 +59,7 @@ int kcl_refuse_name(kcl *ctx, const char *kind, const char *name, const char *co
                   best ? " (did you mean " : "", best ? best : "", best ? "?)" : "", list);
 }
 
-int kcl_find_name(kcl *ctx, const char *kind, const char *name, int count,
+int kcl_find_name(kcl_context *ctx, const char *kind, const char *name, int count,
                   const char *(*name_of)(int), int *out) {
   enum { MAX = 128 };
   const char *names[MAX];

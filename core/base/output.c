@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int cannot(kcl *ctx, const kcl_output *o) {
+static int cannot(kcl_context *ctx, const kcl_output *o) {
   return kcl_fail(ctx, KCL_INPUT, "%s: cannot write: %s", o->name, strerror(errno));
 }
 
@@ -60,7 +60,7 @@ int kcl_file_target(const char *path, char *target, size_t size) {
   return KCL_USAGE;
 }
 
-static int open_beside(kcl *ctx, const char *path, bool named, kcl_output *o) {
+static int open_beside(kcl_context *ctx, const char *path, bool named, kcl_output *o) {
   static atomic_int number;
   char target[4096];
   if (kcl_file_target(path, target, sizeof target)) return cannot(ctx, o);
@@ -89,7 +89,7 @@ static bool packs(const char *path) {
   return n > 3 && strcmp(path + n - 3, ".gz") == 0;
 }
 
-static int open_output(kcl *ctx, const char *path, bool named, kcl_output *o) {
+static int open_output(kcl_context *ctx, const char *path, bool named, kcl_output *o) {
   struct stat info;
   int rc = KCL_OK;
   *o = (kcl_output){.name = path, .file = -1, .pack = packs(path)};
@@ -119,11 +119,11 @@ static int open_output(kcl *ctx, const char *path, bool named, kcl_output *o) {
   return rc;
 }
 
-int kcl_output_open(kcl *ctx, const char *path, kcl_output *o) {
+int kcl_output_open(kcl_context *ctx, const char *path, kcl_output *o) {
   return open_output(ctx, path, false, o);
 }
 
-int kcl_output_open_named(kcl *ctx, const char *path, kcl_output *o) {
+int kcl_output_open_named(kcl_context *ctx, const char *path, kcl_output *o) {
   return open_output(ctx, path, true, o);
 }
 
@@ -137,11 +137,11 @@ bool kcl_output_join(const char *path, const char *temporary, kcl_output *o) {
   return o->file >= 0;
 }
 
-int kcl_output_seek(kcl *ctx, kcl_output *o, int64_t at) {
+int kcl_output_seek(kcl_context *ctx, kcl_output *o, int64_t at) {
   return lseek(o->file, (off_t)at, SEEK_SET) < 0 ? cannot(ctx, o) : KCL_OK;
 }
 
-int kcl_output_write(kcl *ctx, kcl_output *o, const void *data, size_t size) {
+int kcl_output_write(kcl_context *ctx, kcl_output *o, const void *data, size_t size) {
   for (const char *p = data; size;) {
     ssize_t n = write(o->file, p, size);
     if (n < 0 && errno != EINTR) return cannot(ctx, o);
@@ -150,7 +150,7 @@ int kcl_output_write(kcl *ctx, kcl_output *o, const void *data, size_t size) {
   return KCL_OK;
 }
 
-int kcl_output_close(kcl *ctx, kcl_output *o, int rc) {
+int kcl_output_close(kcl_context *ctx, kcl_output *o, int rc) {
   char self[40];
   if (o->unnamed && !rc &&
       linkat(AT_FDCWD, proc_path(o, self, sizeof self), AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW))
@@ -164,7 +164,7 @@ int kcl_output_close(kcl *ctx, kcl_output *o, int rc) {
   return rc;
 }
 
-int kcl_file_write(kcl *ctx, const char *path, const void *data, size_t size) {
+int kcl_file_write(kcl_context *ctx, const char *path, const void *data, size_t size) {
   kcl_output o = {.file = -1};
   int rc;
   if ((rc = kcl_need(ctx, "path", path)) || (size && (rc = kcl_need(ctx, "data", data)))) return rc;

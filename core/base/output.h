@@ -16,15 +16,16 @@ typedef struct kcl_bytes {
   char *data;
   size_t size;
 } kcl_bytes;
-int kcl_output_open(kcl *ctx, const char *path, kcl_output *out);
-int kcl_output_write(kcl *ctx, kcl_output *out, const void *data, size_t size);
-int kcl_output_seek(kcl *ctx, kcl_output *out, int64_t at); /* what is written next begins there */
+int kcl_output_open(kcl_context *ctx, const char *path, kcl_output *out);
+int kcl_output_write(kcl_context *ctx, kcl_output *out, const void *data, size_t size);
+int kcl_output_seek(kcl_context *ctx, kcl_output *out,
+                    int64_t at); /* what is written next begins there */
 
 /* Several processes write one file: one opens it under a temporary name, the others open that. Is path such a file, which
  * appears by renaming and is not packed? join: false: there is no such file here. */
 bool kcl_output_is_plain(const char *path);
-int kcl_output_open_named(kcl *ctx, const char *path, kcl_output *out);
+int kcl_output_open_named(kcl_context *ctx, const char *path, kcl_output *out);
 bool kcl_output_join(const char *path, const char *temporary, kcl_output *out);
 /* Discards the output if rc is not 0; returns the status. */
-int kcl_output_close(kcl *ctx, kcl_output *out, int rc);
+int kcl_output_close(kcl_context *ctx, kcl_output *out, int rc);
 #endif

@@ -1,7 +1,7 @@
 /* The reasons why a solve ended, as phrases. */
 #include "krylocl.h"
 
-const char *kcl_reason_text(kcl_reason r) {
+const char *kcl_reason_text(int r) {
   static const char *const text[] = {
       [KCL_CONVERGED] = "converged",
       [KCL_ITERATION_LIMIT] = "iteration limit reached",

@@ -70,14 +70,14 @@ static void wait_a_little(stoppable_job *j) {
   pthread_cond_timedwait(&j->ended, &j->lock, &t);
 }
 
-bool kcl_stopped(kcl *ctx) {
+bool kcl_stopped(kcl_context *ctx) {
   if (ctx->ask && !ctx->stopped && pthread_equal(pthread_self(), ctx->asks))
     ctx->stopped = ctx->stop || ctx->ask(ctx->asker) != 0;
   return ctx->stopped;
 }
 
 /* Waits for the job to end or the solve to stop. j->lock is held on entry and return. */
-static void wait_or_stop(kcl *ctx, stoppable_job *j) {
+static void wait_or_stop(kcl_context *ctx, stoppable_job *j) {
   while (!j->done && !ctx->stopped) {
     wait_a_little(j);
     if (j->done) break;
@@ -87,7 +87,7 @@ static void wait_or_stop(kcl *ctx, stoppable_job *j) {
   }
 }
 
-bool kcl_run_stoppable(kcl *ctx, void (*run)(void *), void (*release)(void *), void *self) {
+bool kcl_run_stoppable(kcl_context *ctx, void (*run)(void *), void (*release)(void *), void *self) {
   pthread_t thread;
   if (ctx->stopped) {
     release(self);

@@ -39,11 +39,13 @@ static const tunable table[] = {
 };
 enum { TUNABLES = sizeof table / sizeof *table };
 
-static int *tunable_value(kcl *ctx, const tunable *e) {
+static int *tunable_value(kcl_context *ctx, const tunable *e) {
   return (int *)((char *)&ctx->tune + e->offset);
 }
 
-static int here(const kcl *ctx) { return (const int[]){FOR_NATIVE, FOR_CPU, FOR_GPU}[ctx->layout]; }
+static int here(const kcl_context *ctx) {
+  return (const int[]){FOR_NATIVE, FOR_CPU, FOR_GPU}[ctx->layout];
+}
 
 static const tunable *find_tunable(const char *name) {
   for (int i = 0; i < TUNABLES; i++)
@@ -76,7 +78,7 @@ static char *trimmed(char *s) {
   return s;
 }
 
-static int read_tunable(kcl *ctx, const char *path, int number, char *line) {
+static int read_tunable(kcl_context *ctx, const char *path, int number, char *line) {
   char *name = trimmed(line), *equals = strchr(name, '='), *end;
   if (!*name) return KCL_OK;
   if (!equals)
@@ -99,7 +101,7 @@ static int read_tunable(kcl *ctx, const char *path, int number, char *line) {
 }
 
 /* Reads the tunables of a file, and closes f. */
-static int read_tunables(kcl *ctx, const char *path, FILE *f) {
+static int read_tunables(kcl_context *ctx, const char *path, FILE *f) {
   char line[256];
   int rc = KCL_OK, number = 0;
   while (!rc && fgets(line, sizeof line, f)) {
@@ -112,7 +114,7 @@ static int read_tunables(kcl *ctx, const char *path, FILE *f) {
   return rc;
 }
 
-int kcl_tune_read(kcl *ctx, const char *path) {
+int kcl_tune_read(kcl_context *ctx, const char *path) {
   KCL_ENTER(ctx);
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
@@ -122,7 +124,7 @@ int kcl_tune_read(kcl *ctx, const char *path) {
 }
 
 /* tune/NAME-SUM.txt: the device's name in letters and digits; a checksum of name, driver, layout and version. */
-int kcl_tune_own_path(kcl *ctx, char *path, size_t capacity) {
+int kcl_tune_own_path(kcl_context *ctx, char *path, size_t capacity) {
   const kcl_device *d = &ctx->device;
   char name[64] = "", key[640];
   size_t n = 0;
@@ -136,7 +138,7 @@ int kcl_tune_own_path(kcl *ctx, char *path, size_t capacity) {
   return kcl_cache_path("tune", name, path, capacity);
 }
 
-int kcl_tune_load(kcl *ctx) {
+int kcl_tune_load(kcl_context *ctx) {
   char path[4096];
   const char *own = getenv("KRYLOCL_TUNE");
   ctx->tune = (kcl_tune){0};
@@ -146,7 +148,7 @@ int kcl_tune_load(kcl *ctx) {
   return f ? read_tunables(ctx, path, f) : KCL_OK;
 }
 
-static void print_tunables(kcl *ctx, FILE *f, const char *remark) {
+static void print_tunables(kcl_context *ctx, FILE *f, const char *remark) {
   fprintf(f, "# krylocl " KCL_VERSION " on %s, %s %s\n", ctx->device.name,
           ctx->device.platform_name, ctx->device.driver);
   for (const char *s = remark; s && *s;) {
@@ -169,7 +171,7 @@ static void print_tunables(kcl *ctx, FILE *f, const char *remark) {
   }
 }
 
-int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
+int kcl_tune_write(kcl_context *ctx, const char *path, const char *remark) {
   KCL_ENTER(ctx);
   kcl_bytes text = {0};
   int rc;
@@ -188,7 +190,7 @@ int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
 
 int kcl_tunable_count(void) { return TUNABLES; }
 
-int kcl_tune_get(kcl *ctx, int i, kcl_tunable *out) {
+int kcl_tune_get(kcl_context *ctx, int i, kcl_tunable *out) {
   if (i < 0 || i >= TUNABLES) {
     *out = (kcl_tunable){0};
     return kcl_fail(ctx, KCL_USAGE, "tunable %d of %d", i, TUNABLES);
@@ -205,7 +207,7 @@ int kcl_tune_get(kcl *ctx, int i, kcl_tunable *out) {
   return KCL_OK;
 }
 
-int kcl_tune_set(kcl *ctx, const char *name, int value) {
+int kcl_tune_set(kcl_context *ctx, const char *name, int value) {
   const tunable *e = find_tunable(name);
   if (!e)
     return kcl_fail(ctx, KCL_USAGE, "unknown tunable '%s'; there are: %s", name, list_tunables());
@@ -215,7 +217,7 @@ int kcl_tune_set(kcl *ctx, const char *name, int value) {
   return KCL_OK;
 }
 
-void kcl_tune_say(kcl *ctx, const char *format, char *text, size_t capacity) {
+void kcl_tune_say(kcl_context *ctx, const char *format, char *text, size_t capacity) {
   for (int i = 0; i < TUNABLES; i++) {
     const tunable *e = &table[i];
     int value = *tunable_value(ctx, e);

@@ -4,6 +4,7 @@
 #ifndef KCL_TUNABLES_H
 #define KCL_TUNABLES_H
 #include "krylocl.h"
+#include "krylocl/device.h"
 
 typedef struct kcl_tune {
   int group;  /* work-items per group, GPUs */
@@ -14,11 +15,12 @@ typedef struct kcl_tune {
 } kcl_tune;
 
 /* ---- the tunables of the selected device */
-int kcl_tune_load(kcl *ctx); /* from its file; an error names file and line */
-int kcl_tune_own_path(kcl *ctx, char *path, size_t capacity); /* that file; -1: no cache folder */
-int kcl_tune_get(kcl *ctx, int i, kcl_tunable *out);
-int kcl_tune_set(kcl *ctx, const char *name, int value);
+int kcl_tune_load(kcl_context *ctx); /* from its file; an error names file and line */
+int kcl_tune_own_path(kcl_context *ctx, char *path,
+                      size_t capacity); /* that file; -1: no cache folder */
+int kcl_tune_get(kcl_context *ctx, int i, kcl_tunable *out);
+int kcl_tune_set(kcl_context *ctx, const char *name, int value);
 /* Appends the values that are not built in and apply to the format and device, as ", block 16384". */
-void kcl_tune_say(kcl *ctx, const char *format, char *text, size_t capacity);
+void kcl_tune_say(kcl_context *ctx, const char *format, char *text, size_t capacity);
 
 #endif

@@ -11,6 +11,12 @@ size_t kcl_type_size(kcl_type t) { return valid(t) ? (size_t[]){4, 8, 8, 16}[t] 
 bool kcl_type_complex(kcl_type t) { return t == KCL_C || t == KCL_Z; }
 char kcl_type_letter(kcl_type t) { return valid(t) ? "sdcz"[t] : '?'; }
 
+int kcl_type_of_letter(const char *name, int letter, kcl_type *out) {
+  for (int t = KCL_S; t <= KCL_Z; t++)
+    if (kcl_type_letter((kcl_type)t) == letter) return *out = (kcl_type)t, KCL_OK;
+  return kcl_fail(NULL, KCL_USAGE, "%s is %d: the letter 's', 'd', 'c' or 'z'", name, letter);
+}
+
 const char *kcl_symmetry_name(kcl_symmetry s) {
   static const char *const names[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
   return (unsigned)s <= KCL_HERMITIAN ? names[s] : "unknown";
@@ -58,13 +64,13 @@ void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, dou
     kcl_for(n, KCL_FEW, copy_scaled, &(scaled_copy){to, from, y, x, scale});
 }
 
-int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {
+int kcl_type_check(kcl_context *ctx, const char *what, kcl_type type) {
   if (valid(type)) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE, "%s %d is not one of KCL_S, KCL_D, KCL_C, KCL_Z", what,
                   (int)type);
 }
 
-int kcl_symmetry_check(kcl *ctx, kcl_symmetry s) {
+int kcl_symmetry_check(kcl_context *ctx, kcl_symmetry s) {
   if ((unsigned)s <= KCL_HERMITIAN) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE, "symmetry %d is none of KCL_GENERAL, ..., KCL_HERMITIAN", (int)s);
 }

@@ -2,7 +2,8 @@
  *
  * The rows of a stage are divided into chunks. Their number, and with it the order of every sum, does not depend on the
  * number of threads: the bits are the same on 1 or 64. Several right-hand sides share a block of the matrix if the format
- * can, and each has the bits of a solve alone.
+ * can, and each has the bits of a solve alone. A product that is a function of the caller's stands between two parallel
+ * regions, in the thread that called the library.
  * Compiled once per scalar type.
  */
 #include "core/cpu/cpu.h"
@@ -43,12 +44,14 @@ static void add_scaled(void *arg, int64_t first, int64_t end) {
 
 /* ---------------------------------------------------------------- batches of passes */
 
+enum { CALLING = -1 }; /* the product of the stage is a function of the caller's, to be called */
+
 typedef struct cpu_batch {
   kcl_cpu *e;
   kcl_phase phase;
   int64_t passes; /* left */
   int stage;      /* the next */
-  int64_t step;   /* of the stage that runs: of its product, then of its vectors */
+  int64_t step;   /* of the stage that runs: of its product, then of its vectors; or CALLING */
   bool active[KCL_MAX_NRHS];
   const axpby
       *after; /* [nrhs] of each chunk of the product, while it is in the cache; NULL: none */
@@ -147,19 +150,30 @@ static bool find_active_stage(cpu_batch *b) {
 /* The stage becomes the latest: its sums overwrite those of the stage before the last one. */
 static void begin_stage(cpu_batch *b) {
   b->e->parity ^= 1;
-  b->step = 0;
   b->ran = &b->e->k->stage[b->phase][b->stage - 1];
+  b->step = b->ran->called ? CALLING : 0;
   begin_on_ranks(b->e, b->ran, b->active);
 }
 
-/* Advances to the next step of the stage, or to the next active stage. False: the batch has ended. */
+/* In the thread that called the library. */
+static int call_function(const cpu_batch *b) {
+  const kcl_stage *s = b->ran;
+  int rc = KCL_OK;
+  for (int c = 0; c < b->e->k->nrhs && !rc; c++)
+    if (b->active[c])
+      rc = kcl_shell_apply(s->called, vector_of(b->e, s->x, c), vector_of(b->e, s->y, c), NULL);
+  return rc;
+}
+
+/* Advances to the next step of the stage, or to the next active stage. False: the batch has ended, or the parallel region, for a
+ * function of the caller's. */
 static bool next_stage(void *arg) {
   cpu_batch *b = arg;
   if (b->ran && ++b->step < count_stage_steps(b->ran)) return true;
   if (b->ran) end_stage(b);
   if (!find_active_stage(b)) return false;
   begin_stage(b);
-  return true;
+  return b->step != CALLING;
 }
 
 static void add_chunk(const cpu_batch *b, const kcl_stage *s, int chunk) {
@@ -188,6 +202,10 @@ static void run_part(void *arg, int part, int parts) {
 static int run_team(kcl_cpu *e, kcl_phase phase, int64_t passes, int team, const axpby *after) {
   cpu_batch b = {.e = e, .phase = phase, .passes = passes, .after = after};
   if (e->k->stages[phase]) kcl_while(team, next_stage, run_part, &b);
+  while (!b.status && b.step == CALLING) {
+    b.status = call_function(&b);
+    if (!b.status) kcl_while(team, next_stage, run_part, &b);
+  }
   return b.status;
 }
 
@@ -217,9 +235,14 @@ static int cpu_run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
 
 /* ---------------------------------------------------------------- products on the caller's arrays */
 
-/* Runs the program on `count` columns from x on. y NULL: results go to the program's own vectors, and `after` adds them to the
- * caller's. */
-static void run_columns(kcl_cpu *e, const scalar *x, scalar *y, int count, const axpby *after) {
+static scalar *column_at(const kcl_vectors *v, int64_t j) {
+  return (scalar *)v->data + v->offset + j * v->ld;
+}
+
+/* Runs the program on columns of the caller's from number j on. y NULL: results go to the program's own vectors, and `after`
+ * adds them to the caller's. */
+static int run_columns(kcl_cpu *e, const kcl_vectors *x, const kcl_vectors *y, int64_t j, int count,
+                       const axpby *after) {
   const kcl_program *k = e->k;
   void *own[2 * KCL_MAX_NRHS];
   for (int c = 0; c < k->nrhs; c++) {
@@ -227,38 +250,39 @@ static void run_columns(kcl_cpu *e, const scalar *x, scalar *y, int count, const
     own[2 * c] = at[k->x], own[2 * c + 1] = at[k->b];
     e->control[c].stop = c >= count;
     if (c >= count) continue;
-    at[k->x] = (scalar *)(uintptr_t)(x + c * k->vector[k->x].n); /* it is only read */
-    if (y) at[k->b] = y + c * k->vector[k->b].n;
+    at[k->x] = column_at(x, j + c);
+    if (y) at[k->b] = column_at(y, j + c);
   }
-  run_team(e, KCL_START, 1, e->team, after);
+  const int rc = run_team(e, KCL_START, 1, e->team, after);
   for (int c = 0; c < k->nrhs; c++) {
     void **at = e->vec + c * k->vectors;
     at[k->x] = own[2 * c], at[k->b] = own[2 * c + 1];
     e->control[c].stop = 0;
   }
+  return rc;
 }
 
-static int cpu_multiply(kcl_executor *ex, const kcl_product *p) {
+static int cpu_multiply(kcl_executor *ex, const kcl_multiplication *m) {
   kcl_cpu *e = ex->data;
   const kcl_program *k = e->k;
-  const int64_t rows = k->vector[k->b].n, cols = k->vector[k->x].n;
-  const scalar *x = p->x, alpha = p->alpha ? *(const scalar *)p->alpha : s_make(1),
-               beta = p->beta ? *(const scalar *)p->beta : s_make(0);
-  const bool in_place = s_one(alpha) && s_zero(beta);
-  for (int64_t j = 0; j < p->cols; j += k->nrhs) {
-    int count = (int)(p->cols - j < k->nrhs ? p->cols - j : k->nrhs);
-    scalar *y = (scalar *)p->y + j * rows;
+  const int64_t rows = k->vector[k->b].n, cols = m->x->cols;
+  const scalar alpha = m->alpha ? *(const scalar *)m->alpha : s_make(1),
+               beta = m->beta ? *(const scalar *)m->beta : s_make(0);
+  const bool in_place = s_one(alpha) && s_zero(beta), called = k->stage[KCL_START]->called;
+  int rc = KCL_OK;
+  for (int64_t j = 0; j < cols && !rc; j += k->nrhs) {
+    int count = (int)(cols - j < k->nrhs ? cols - j : k->nrhs);
     axpby after[KCL_MAX_NRHS];
     for (int c = 0; c < count; c++)
-      after[c] = (axpby){alpha, beta, y + c * rows, vector_of(e, k->b, c)};
+      after[c] = (axpby){alpha, beta, column_at(m->y, j + c), vector_of(e, k->b, c)};
     if (in_place)
-      run_columns(e, x + j * cols, y, count, NULL);
+      rc = run_columns(e, m->x, m->y, j, count, NULL);
     else if (!s_zero(alpha))
-      run_columns(e, x + j * cols, NULL, count, after);
-    else
+      rc = run_columns(e, m->x, NULL, j, count, called ? NULL : after);
+    if (!rc && !in_place && (called || s_zero(alpha)))
       for (int c = 0; c < count; c++) kcl_for(rows, KCL_FEW, add_scaled, &after[c]);
   }
-  return KCL_OK;
+  return rc;
 }
 
 /* ---------------------------------------------------------------- the other functions of the executor */
@@ -354,7 +378,7 @@ typedef union vector_head {
   char room[64];
 } vector_head;
 
-static int allocate_vector(kcl *ctx, int64_t n, kcl_type type, void **out) {
+static int allocate_vector(kcl_context *ctx, int64_t n, kcl_type type, void **out) {
   vector_head *head;
   const size_t bytes = (size_t)(n + KCL_CPU_PAD) * kcl_type_size(type);
   *out = NULL;

@@ -13,20 +13,41 @@ const kcl_opencl_ops *const kcl_opencl_backend = NULL;
 
 enum { MOST_DEVICES = 64 };
 
-static int check_opencl(kcl *ctx) {
-  return kcl_opencl_backend ? KCL_OK : kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");
+const char *kcl_opencl_missing(void) {
+  return kcl_opencl_backend
+             ? kcl_opencl_backend->missing()
+             : "this build has no OpenCL: install its headers (Debian, Ubuntu: opencl-headers), "
+               "then run make again";
 }
 
-int kcl_create(kcl **ctx) {
-  if (!ctx) return KCL_USAGE;
-  *ctx = calloc(1, sizeof **ctx);
-  if (!*ctx) return KCL_MEMORY;
-  (*ctx)->references = 1;
-  kcl_context_begin(*ctx);
-  return KCL_OK;
+static int check_opencl(kcl_context *ctx) {
+  const char *missing = kcl_opencl_missing();
+  return missing ? kcl_fail(ctx, KCL_DEVICE, "%s", missing) : KCL_OK;
 }
 
-void kcl_destroy(kcl **ctx) {
+static int set_threads(int threads) {
+  if (!kcl_set_threads(threads)) return KCL_OK;
+  return kcl_fail(NULL, KCL_USAGE, "%d threads: 0 to %d are possible", threads, KCL_MAX_THREADS);
+}
+
+int kcl_context_create(const char *device, int threads, kcl_context **out) {
+  kcl_context *ctx;
+  int rc;
+  if (out) *out = NULL;
+  if ((rc = kcl_need(NULL, "out", out))) return rc;
+  if ((ctx = calloc(1, sizeof *ctx)) == NULL)
+    return kcl_fail(NULL, KCL_MEMORY, "out of memory: a context");
+  ctx->references = 1;
+  kcl_context_begin(ctx);
+  KCL_TRY(threads ? set_threads(threads) : KCL_OK);
+  KCL_TRY(device ? kcl_select(ctx, device, threads) : KCL_OK);
+  *out = ctx, ctx = NULL;
+done:
+  kcl_context_free(&ctx);
+  return rc;
+}
+
+void kcl_context_free(kcl_context **ctx) {
   if (!ctx || !*ctx) return;
   kcl_context_release(*ctx);
   *ctx = NULL;
@@ -58,7 +79,7 @@ static void describe_native(kcl_device *out) {
   out->memory = pages > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 }
 
-static int list_devices(kcl *ctx, bool opencl, kcl_device **list, int *count) {
+static int list_devices(kcl_context *ctx, bool opencl, kcl_device **list, int *count) {
   *count = 0;
   int rc = kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list);
   if (rc) return rc;
@@ -67,13 +88,13 @@ static int list_devices(kcl *ctx, bool opencl, kcl_device **list, int *count) {
   return KCL_OK;
 }
 
-int kcl_device_list(kcl *ctx, kcl_device **list, int *count) {
+int kcl_device_list(kcl_context *ctx, kcl_device **list, int *count) {
   int rc;
   if ((rc = kcl_need(ctx, "list", list)) || (rc = kcl_need(ctx, "count", count))) return rc;
   return list_devices(ctx, true, list, count);
 }
 
-int kcl_device_current(kcl *ctx, kcl_device *out) {
+int kcl_device_current(kcl_context *ctx, kcl_device *out) {
   KCL_HOLD(ctx);
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
@@ -85,7 +106,8 @@ int kcl_device_current(kcl *ctx, kcl_device *out) {
 enum device_text { EXTENSIONS, PROPERTIES };
 
 /* A malloc'd text about the device; an empty one for the native executor. */
-static int get_device_text(kcl *ctx, const kcl_device *d, enum device_text what, char **out) {
+static int get_device_text(kcl_context *ctx, const kcl_device *d, enum device_text what,
+                           char **out) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = NULL;
@@ -96,11 +118,11 @@ static int get_device_text(kcl *ctx, const kcl_device *d, enum device_text what,
                             : kcl_opencl_backend->properties(ctx, d, out);
 }
 
-int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out) {
+int kcl_device_extensions(kcl_context *ctx, const kcl_device *d, char **out) {
   return get_device_text(ctx, d, EXTENSIONS, out);
 }
 
-int kcl_device_properties(kcl *ctx, const kcl_device *d, char **out) {
+int kcl_device_properties(kcl_context *ctx, const kcl_device *d, char **out) {
   return get_device_text(ctx, d, PROPERTIES, out);
 }
 
@@ -165,11 +187,9 @@ static int match_device(const kcl_device *list, int count, const char *want) {
 /* Drivers are registered with the ICD loader, so the message for an empty list names the loader. */
 static void no_platform(char *text, size_t capacity) {
   const char *vendors = getenv("OCL_ICD_VENDORS"), *files = getenv("OCL_ICD_FILENAMES"),
-             *home = getenv("HOME");
-  if (!kcl_opencl_backend) {
-    snprintf(
-        text, capacity,
-        "\n  this build has no OpenCL: install the ICD loader and headers, then run make again");
+             *home = getenv("HOME"), *missing = kcl_opencl_missing();
+  if (missing) {
+    snprintf(text, capacity, "\n  %s", missing);
     return;
   }
   snprintf(
@@ -182,7 +202,7 @@ static void no_platform(char *text, size_t capacity) {
       files ? files : "not set");
 }
 
-static int no_match(kcl *ctx, const char *want, const kcl_device *list, int count) {
+static int no_match(kcl_context *ctx, const char *want, const kcl_device *list, int count) {
   char text[3000] = "";
   for (int i = 0; i < count; i++) {
     size_t used = strlen(text);
@@ -197,7 +217,7 @@ static int no_match(kcl *ctx, const char *want, const kcl_device *list, int coun
 }
 
 /* Refuses to change the device while there are solvers and operators, which keep its buffers and compiled kernels. */
-static int check_unused(kcl *ctx) {
+static int check_unused(kcl_context *ctx) {
   const int users = ctx->references - 1 - ctx->depth;
   if (!users || !ctx->selected) return KCL_OK;
   return kcl_fail(
@@ -206,8 +226,8 @@ static int check_unused(kcl *ctx) {
       users > 1 ? "s" : "", users > 1 ? "s" : "");
 }
 
-/* Makes this the context's device; queue: the caller's on that device, or NULL. */
-static int use(kcl *ctx, const kcl_device *device, void *queue) {
+/* Makes this the context's device, with the caller's objects. */
+static int use(kcl_context *ctx, const kcl_device *device, const kcl_opencl_objects *objects) {
   int rc = KCL_OK;
   if (ctx->opencl) ctx->detach(ctx);
   ctx->device = *device;
@@ -217,13 +237,13 @@ static int use(kcl *ctx, const kcl_device *device, void *queue) {
   if (device->platform < 0)
     ctx->device.compute_units = ctx->threads;
   else
-    ctx->detach = kcl_opencl_backend->detach, rc = kcl_opencl_backend->attach(ctx, device, queue);
+    ctx->detach = kcl_opencl_backend->detach, rc = kcl_opencl_backend->attach(ctx, device, objects);
   if (!rc) rc = kcl_tune_load(ctx);
   if (!rc) ctx->selected = true;
   return rc;
 }
 
-int kcl_select(kcl *ctx, const char *want, int threads) {
+int kcl_select(kcl_context *ctx, const char *want, int threads) {
   KCL_ENTER(ctx);
   kcl_device *list = NULL;
   int count, rc = kcl_need(ctx, "ctx", ctx);
@@ -237,48 +257,66 @@ int kcl_select(kcl *ctx, const char *want, int threads) {
     rc = no_match(ctx, want, list, count);
     goto done;
   }
-  if (threads && kcl_set_threads(threads)) {
-    rc = kcl_fail(ctx, KCL_USAGE, "%d threads: 0 to %d are possible", threads, KCL_MAX_THREADS);
-    goto done;
-  }
-  rc = use(ctx, &list[i], NULL);
+  KCL_TRY(threads ? set_threads(threads) : KCL_OK);
+  rc = use(ctx, &list[i], &(kcl_opencl_objects){0});
 done:
   free(list);
   return rc;
 }
 
-int kcl_select_queue(kcl *ctx, void *queue) {
-  KCL_ENTER(ctx);
+static int use_objects(kcl_context *ctx, kcl_opencl_objects o) {
   kcl_device device;
   int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "queue", queue))) return rc;
-  if ((rc = check_unused(ctx))) return rc;
-  if ((rc = check_opencl(ctx)) || (rc = kcl_opencl_backend->device_of(ctx, queue, &device)))
-    return rc;
-  return use(ctx, &device, queue);
+  if ((rc = check_unused(ctx)) || (rc = check_opencl(ctx))) return rc;
+  rc = kcl_opencl_backend->device_of(ctx, &o, &device);
+  return rc ? rc : use(ctx, &device, &o);
 }
 
-int kcl_opencl_handles(kcl *ctx, void **context, void **queue) {
-  KCL_HOLD(ctx);
+int kcl_select_opencl(kcl_context *ctx, void *context, void *device, void *queue) {
+  KCL_ENTER(ctx);
   int rc;
-  if ((rc = kcl_need(ctx, "context", context)) || (rc = kcl_need(ctx, "queue", queue))) return rc;
-  *context = *queue = NULL;
   if ((rc = kcl_need(ctx, "ctx", ctx))) return rc;
-  if (!ctx->selected && (rc = kcl_select(ctx, NULL, 0))) return rc;
-  if (!ctx->opencl)
-    return kcl_fail(ctx, KCL_USAGE, "the selected device is the native executor: it has no queue");
-  kcl_opencl_backend->handles(ctx, context, queue);
-  return KCL_OK;
+  if (!queue &&
+      ((rc = kcl_need(ctx, "context", context)) || (rc = kcl_need(ctx, "device", device))))
+    return rc;
+  return use_objects(ctx, (kcl_opencl_objects){context, device, queue});
+}
+
+int kcl_context_create_opencl(void *context, void *device, void *queue, kcl_context **out) {
+  kcl_context *ctx = NULL;
+  int rc;
+  if (out) *out = NULL;
+  if ((rc = kcl_need(NULL, "out", out))) return rc;
+  KCL_TRY(kcl_context_create(NULL, 0, &ctx));
+  KCL_TRY(kcl_select_opencl(ctx, context, device, queue));
+  *out = ctx, ctx = NULL;
+done:
+  kcl_context_free(&ctx);
+  return rc;
+}
+
+int kcl_context_opencl(kcl_context *ctx, void **context, void **device, void **queue) {
+  KCL_HOLD(ctx);
+  kcl_opencl_objects o = {0};
+  int rc = kcl_need(ctx, "c", ctx);
+  if (!rc && !ctx->selected) rc = kcl_select(ctx, NULL, 0);
+  if (!rc && !ctx->opencl)
+    rc = kcl_fail(ctx, KCL_USAGE, "the device is the native executor: it has no OpenCL objects");
+  if (!rc) o = kcl_opencl_backend->objects(ctx);
+  if (context) *context = o.context;
+  if (device) *device = o.device;
+  if (queue) *queue = o.queue;
+  return rc;
 }
 
 /* ---------------------------------------------------------------- event times */
 
-void kcl_profile_enable(kcl *ctx, bool on) {
+void kcl_profile_enable(kcl_context *ctx, bool on) {
   KCL_HOLD(ctx);
   if (ctx) ctx->profiled = on;
 }
 
-int kcl_profile_take(kcl *ctx, kcl_profile *out) {
+int kcl_profile_take(kcl_context *ctx, kcl_profile *out) {
   KCL_ENTER(ctx);
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;

@@ -2,7 +2,7 @@
 #ifndef KCL_DEVICE_H
 #define KCL_DEVICE_H
 
-#include "core/program/executor.h"
+#include "core/opencl/opencl.h"
 
 /* Opens the executor of the context's device for k. It must be closed after a failure too. */
 int kcl_executor_open(kcl_program *k, kcl_executor *ex);
@@ -11,14 +11,28 @@ double kcl_executor_estimate(kcl_program *k);
 
 /* Between a vector in double and one in float of two programs: memory as returned by the executors, n real numbers (two
  * per complex number). Asynchronous if the executor is. */
-int kcl_narrow(kcl *ctx, void *y, void *x, int64_t n, double scale);  /* float y = scale x */
-int kcl_collect(kcl *ctx, void *y, void *x, int64_t n, double scale); /* double y = y + scale x */
+int kcl_narrow(kcl_context *ctx, void *y, void *x, int64_t n, double scale); /* float y = scale x */
+int kcl_collect(kcl_context *ctx, void *y, void *x, int64_t n,
+                double scale); /* double y = y + scale x */
+
+/* Columns on the context's OpenCL device. kcl_copy_column: y = scale x, enqueued only; x is not read where scale is 0. The others
+ * wait. */
+int kcl_copy_column(kcl_context *ctx, const kcl_column *y, const kcl_column *x, int64_t n,
+                    double scale);
+int kcl_measure_column(kcl_context *ctx, const kcl_column *c, int64_t n, kcl_column_size *out);
+int kcl_read_column(kcl_context *ctx, const kcl_column *from, int64_t n, void *values); /* [n] */
+int kcl_write_column(kcl_context *ctx, const kcl_column *to, int64_t n, const void *values);
+
+void kcl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place *out);
 
 /* Host memory that is pinned for the device; ordinary memory for the native executor. */
-int kcl_pin(kcl *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out);
-void kcl_unpin(kcl *ctx, kcl_pinned *p); /* also of an empty one */
+int kcl_pin(kcl_context *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out);
+void kcl_unpin(kcl_context *ctx, kcl_pinned *p); /* also of an empty one */
 /* Pins memory of the caller's for the device, if that can be done; out->data is the memory in any case. */
-void kcl_register(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out);
-void kcl_unregister(kcl *ctx, kcl_pinned *p);
+void kcl_register(kcl_context *ctx, void *memory, size_t bytes, kcl_pinned *out);
+void kcl_unregister(kcl_context *ctx, kcl_pinned *p);
+
+/* kcl_select with OpenCL objects of the caller's, as kcl_context_create_opencl. */
+int kcl_select_opencl(kcl_context *ctx, void *context, void *device, void *queue);
 
 #endif

@@ -15,7 +15,7 @@ int kcl_executor_open(kcl_program *k, kcl_executor *ex) {
 
 /* Seconds per pass on the native executor, with a barrier after each stage. The rates are of a core of 2026. */
 static double native_estimate(const kcl_program *k) {
-  const kcl *ctx = k->ctx;
+  const kcl_context *ctx = k->ctx;
   double rate = kcl_program_rate(k, 1e10 * ctx->threads), seconds = 0;
   for (int i = 0; i < k->stages[KCL_LOOP]; i++)
     seconds +=

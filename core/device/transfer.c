@@ -1,7 +1,6 @@
-/* Conversion between vectors in double and in float; host memory for transfers. */
+/* Conversion between vectors in double and in float; columns in buffers; host memory for transfers. */
 #include "core/device/device.h"
 #include "core/base/context.h"
-#include "core/opencl/opencl.h"
 #include <stdlib.h>
 
 typedef struct conversion {
@@ -24,26 +23,47 @@ static void widen_values(void *arg, int64_t first, int64_t end) {
   for (int64_t i = first; i < end; i++) to[i] += c->scale * (double)from[i];
 }
 
-int kcl_narrow(kcl *ctx, void *y, void *x, int64_t n, double scale) {
+int kcl_narrow(kcl_context *ctx, void *y, void *x, int64_t n, double scale) {
   if (ctx->opencl) return kcl_opencl_backend->convert(ctx, KCL_CONVERT_NARROW, y, x, n, scale);
   kcl_for(n, KCL_FEW, narrow_values, &(conversion){y, x, scale});
   return KCL_OK;
 }
 
-int kcl_collect(kcl *ctx, void *y, void *x, int64_t n, double scale) {
+int kcl_collect(kcl_context *ctx, void *y, void *x, int64_t n, double scale) {
   if (ctx->opencl) return kcl_opencl_backend->convert(ctx, KCL_CONVERT_COLLECT, y, x, n, scale);
   kcl_for(n, KCL_FEW, widen_values, &(conversion){y, x, scale});
   return KCL_OK;
 }
 
-int kcl_pin(kcl *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out) {
+int kcl_copy_column(kcl_context *ctx, const kcl_column *y, const kcl_column *x, int64_t n,
+                    double scale) {
+  return kcl_opencl_backend->copy_column(ctx, y, x, n, scale);
+}
+
+int kcl_measure_column(kcl_context *ctx, const kcl_column *c, int64_t n, kcl_column_size *out) {
+  return kcl_opencl_backend->measure_column(ctx, c, n, out);
+}
+
+int kcl_read_column(kcl_context *ctx, const kcl_column *from, int64_t n, void *values) {
+  return kcl_opencl_backend->read_column(ctx, from, n, values);
+}
+
+int kcl_write_column(kcl_context *ctx, const kcl_column *to, int64_t n, const void *values) {
+  return kcl_opencl_backend->write_column(ctx, to, n, values);
+}
+
+void kcl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place *out) {
+  kcl_opencl_backend->describe_buffer(ctx, buffer, out);
+}
+
+int kcl_pin(kcl_context *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out) {
   *out = (kcl_pinned){NULL, NULL};
   if (ctx->opencl)
     return kcl_opencl_backend->pin(ctx, (size_t)(count ? count : 1) * size, what, out);
   return kcl_alloc(ctx, count, size, what, &out->data);
 }
 
-void kcl_unpin(kcl *ctx, kcl_pinned *p) {
+void kcl_unpin(kcl_context *ctx, kcl_pinned *p) {
   if (ctx->opencl) {
     kcl_opencl_backend->unpin(ctx, p);
     return;
@@ -52,12 +72,12 @@ void kcl_unpin(kcl *ctx, kcl_pinned *p) {
   *p = (kcl_pinned){NULL, NULL};
 }
 
-void kcl_register(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out) {
+void kcl_register(kcl_context *ctx, void *memory, size_t bytes, kcl_pinned *out) {
   *out = (kcl_pinned){.data = memory};
   if (ctx->opencl && bytes) kcl_opencl_backend->pin_given(ctx, memory, bytes, out);
 }
 
-void kcl_unregister(kcl *ctx, kcl_pinned *p) {
+void kcl_unregister(kcl_context *ctx, kcl_pinned *p) {
   if (p->buffer) kcl_opencl_backend->unpin(ctx, p);
   *p = (kcl_pinned){NULL, NULL};
 }

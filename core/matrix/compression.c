@@ -73,7 +73,7 @@ int64_t kcl_slice_span(const kcl_csr *A) {
   return w.most;
 }
 
-int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *s) {
+int kcl_compression(kcl_context *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *s) {
   kcl_repeats rows = {0}, pairs = {0}, values = {0};
   int rc;
   KCL_TRY(kcl_repeats_find_rows(ctx, A, distinct, false, &rows));

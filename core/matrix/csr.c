@@ -16,7 +16,7 @@ static const char *bad_row(const kcl_csr *A, int64_t i) {
   return NULL;
 }
 
-int kcl_csr_check_sizes(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz) {
+int kcl_csr_check_sizes(kcl_context *ctx, int64_t rows, int64_t cols, int64_t nnz) {
   const int64_t most = INT64_C(1) << 31;
   if (rows >= 0 && rows <= most && cols >= 0 && cols <= most && nnz >= 0 && nnz <= INT64_MAX / 64)
     return KCL_OK;
@@ -26,7 +26,7 @@ int kcl_csr_check_sizes(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz) {
                   (long long)rows, (long long)cols, (long long)nnz);
 }
 
-int kcl_csr_need(kcl *ctx, const kcl_csr *A) {
+int kcl_csr_need(kcl_context *ctx, const kcl_csr *A) {
   int rc;
   if ((rc = kcl_need(ctx, "A", A))) return rc;
   if ((rc = kcl_type_check(ctx, "type", A->type))) return rc;
@@ -51,7 +51,7 @@ static void check_csr_rows(void *arg, int64_t first, int64_t end) {
     }
 }
 
-int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
+int kcl_csr_check(kcl_context *ctx, const kcl_csr *A) {
   int rc = kcl_csr_need(ctx, A);
   if (rc) return rc;
   if (A->row_ptr[0] != 0 || A->row_ptr[A->rows] != A->nnz)
@@ -65,7 +65,7 @@ int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
                   bad_row(A, c.bad));
 }
 
-int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type,
+int kcl_csr_create(kcl_context *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type,
                    kcl_csr **out) {
   int rc = kcl_need(ctx, "out", out);
   if (rc) return rc;
@@ -99,20 +99,37 @@ int64_t kcl_csr_longest_row(const kcl_csr *A) {
   return (int64_t)kcl_largest(A->rows, KCL_FEW_ROWS, longest_row, A);
 }
 
-void kcl_csr_free(kcl_csr **A) {
-  if (!A || !*A) return;
-  if ((*A)->mapped)
-    munmap((*A)->mapped, (*A)->mapped_size);
-  else {
-    free((*A)->row_ptr);
-    free((*A)->col);
-    free((*A)->val);
-  }
-  free(*A);
-  *A = NULL;
+int kcl_csr_lend(kcl_context *ctx, const kcl_csr *A, kcl_csr **out) {
+  int rc = kcl_alloc(ctx, 1, sizeof **out, "a matrix", (void **)out);
+  if (rc) return rc;
+  **out = *A;
+  (*out)->lent = true, (*out)->owners = 0;
+  return KCL_OK;
 }
 
-int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
+kcl_csr *kcl_csr_share(kcl_csr *A) {
+  __atomic_add_fetch(&A->owners, 1, __ATOMIC_RELAXED);
+  return A;
+}
+
+static void free_arrays(kcl_csr *A) {
+  if (A->lent) return;
+  if (A->mapped) {
+    munmap(A->mapped, A->mapped_size);
+    return;
+  }
+  free(A->row_ptr), free(A->col), free(A->val);
+}
+
+void kcl_csr_free(kcl_csr **A) {
+  kcl_csr *a = A ? *A : NULL;
+  if (!a) return;
+  *A = NULL;
+  if (__atomic_fetch_sub(&a->owners, 1, __ATOMIC_ACQ_REL) > 0) return;
+  free_arrays(a), free(a);
+}
+
+int kcl_csr_convert(kcl_context *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
   int rc = kcl_need(ctx, "out", out);
   if (rc) return rc;
   *out = NULL;
@@ -133,7 +150,7 @@ int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
 }
 
 /* Visits rows of A in order, so that the columns of each row of A^H ascend. */
-int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
+int kcl_csr_adjoint(kcl_context *ctx, const kcl_csr *A, kcl_csr **out) {
   kcl_csr *B = NULL;
   int64_t *next = NULL;
   int rc = kcl_need(ctx, "out", out);
@@ -166,7 +183,7 @@ done:
   return rc;
 }
 
-static int check_dense(kcl *ctx, int64_t rows, int64_t cols, kcl_type type) {
+static int check_dense(kcl_context *ctx, int64_t rows, int64_t cols, kcl_type type) {
   int64_t bytes;
   int rc = kcl_type_check(ctx, "type", type);
   if (rc) return rc;
@@ -179,14 +196,14 @@ static int check_dense(kcl *ctx, int64_t rows, int64_t cols, kcl_type type) {
                   (long long)rows, (long long)cols);
 }
 
-int kcl_dense_need(kcl *ctx, const char *name, const kcl_dense *B) {
+int kcl_dense_need(kcl_context *ctx, const char *name, const kcl_dense *B) {
   int rc = kcl_need(ctx, name, B);
   if (rc) return rc;
   rc = check_dense(ctx, B->rows, B->cols, B->type);
   return rc || !B->rows || !B->cols ? rc : kcl_need(ctx, name, B->val);
 }
 
-int kcl_dense_create(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_dense **out) {
+int kcl_dense_create(kcl_context *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_dense **out) {
   int rc = kcl_need(ctx, "out", out);
   if (rc) return rc;
   kcl_dense *B = *out = NULL;
@@ -206,7 +223,7 @@ void kcl_dense_free(kcl_dense **B) {
   *B = NULL;
 }
 
-int kcl_dense_convert(kcl *ctx, const kcl_dense *B, kcl_type type, kcl_dense **out) {
+int kcl_dense_convert(kcl_context *ctx, const kcl_dense *B, kcl_type type, kcl_dense **out) {
   int rc = kcl_need(ctx, "out", out);
   if (rc) return rc;
   *out = NULL;

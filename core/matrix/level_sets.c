@@ -27,7 +27,7 @@ int64_t kcl_level_numbers(const kcl_csr *N, const int64_t *end, bool upper, int3
   return (int64_t)last + 1;
 }
 
-int kcl_level_sets_find(kcl *ctx, const kcl_csr *N, kcl_level_sets *out) {
+int kcl_level_sets_find(kcl_context *ctx, const kcl_csr *N, kcl_level_sets *out) {
   kcl_level_sets s = {0};
   const int which = N->rows == N->cols ? side(N) : 0;
   int rc;

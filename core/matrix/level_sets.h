@@ -20,7 +20,7 @@ typedef struct kcl_level_sets {
  * i, or with `upper` after it. */
 int64_t kcl_level_numbers(const kcl_csr *N, const int64_t *end, bool upper, int32_t *level);
 /* The level sets of I + N. KCL_USAGE unless N is strictly triangular. */
-int kcl_level_sets_find(kcl *ctx, const kcl_csr *N, kcl_level_sets *out);
+int kcl_level_sets_find(kcl_context *ctx, const kcl_csr *N, kcl_level_sets *out);
 void kcl_level_sets_free(kcl_level_sets *s);
 /* The n-th row in the order of elimination. */
 static inline int64_t kcl_eliminated(const kcl_level_sets *s, int64_t n, int64_t rows) {

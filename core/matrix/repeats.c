@@ -64,7 +64,7 @@ static bool same_repeat(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int6
 
 /* ---------------------------------------------------------------- one table */
 
-static int out_of_memory(kcl *ctx) {
+static int out_of_memory(kcl_context *ctx) {
   return kcl_fail(ctx, KCL_MEMORY, "out of memory: a table of repeats");
 }
 
@@ -98,7 +98,8 @@ static bool resize(kcl_repeats *r, int64_t capacity) {
   return true;
 }
 
-static int allocate_repeats(kcl *ctx, kcl_repeats *r, const kcl_csr *A, kcl_repeats_kind kind) {
+static int allocate_repeats(kcl_context *ctx, kcl_repeats *r, const kcl_csr *A,
+                            kcl_repeats_kind kind) {
   enum { FIRST_SLOTS = 256 };
   *r = (kcl_repeats){.A = A, .kind = kind};
   return resize(r, FIRST_SLOTS) ? KCL_OK : out_of_memory(ctx);
@@ -225,7 +226,7 @@ static void renumber_codes(void *arg, int64_t first, int64_t end) {
 }
 
 /* Renumbers `code` from the numbers of each table to the numbers of the whole. */
-static int number_rows(kcl *ctx, scanning *s) {
+static int number_rows(kcl_context *ctx, scanning *s) {
   int rc = kcl_alloc_unset(ctx, KCL_MOST_REPEATS, s->tables * sizeof *s->map, "a table of repeats",
                            (void **)&s->map);
   if (rc) return rc;
@@ -235,7 +236,7 @@ static int number_rows(kcl *ctx, scanning *s) {
   return KCL_OK;
 }
 
-static int scan_all(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, bool codes,
+static int scan_all(kcl_context *ctx, const kcl_csr *A, kcl_repeats_kind kind, bool codes,
                     kcl_repeats *out) {
   kcl_repeats table[MOST_TABLES] = {0};
   uint16_t *code = NULL;
@@ -262,8 +263,8 @@ done:
   return rc;
 }
 
-int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
-                     kcl_repeats *out) {
+int kcl_repeats_find(kcl_context *ctx, const kcl_csr *A, kcl_repeats_kind kind,
+                     const kcl_repeats *from, kcl_repeats *out) {
   int rc;
   if (!kcl_repeats_fit(from)) return scan_all(ctx, A, kind, false, out);
   KCL_TRY(allocate_repeats(ctx, out, A, kind));
@@ -294,7 +295,7 @@ void kcl_distinct_rows_free(kcl_distinct_rows *d) {
   *d = (kcl_distinct_rows){0};
 }
 
-int kcl_distinct_rows_list_runs(kcl *ctx, kcl_distinct_rows *d, bool *few) {
+int kcl_distinct_rows_list_runs(kcl_context *ctx, kcl_distinct_rows *d, bool *few) {
   enum { RUN_ROWS = 8 }; /* rows of a run, on average, that make it worth listing */
   kcl_repeats *r = &d->found;
   *few = d->run;
@@ -333,7 +334,7 @@ static void compare_in_runs(void *arg, int64_t first, int64_t end) {
   }
 }
 
-static int copy_found(kcl *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before) {
+static int copy_found(kcl_context *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before) {
   const kcl_repeats *from = &before->found;
   kcl_repeats *to = &d->found;
   const int64_t rows = d->A->rows;
@@ -355,7 +356,7 @@ done:
   return rc;
 }
 
-int kcl_distinct_rows_renew(kcl *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before,
+int kcl_distinct_rows_renew(kcl_context *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before,
                             bool *same) {
   renewing q = {.A = d->A, .before = before};
   const int64_t runs = before->found.runs;
@@ -364,8 +365,8 @@ int kcl_distinct_rows_renew(kcl *ctx, kcl_distinct_rows *d, const kcl_distinct_r
   return *same ? copy_found(ctx, d, before) : KCL_OK;
 }
 
-int kcl_repeats_find_rows(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, bool codes,
-                          kcl_repeats *out) {
+int kcl_repeats_find_rows(kcl_context *ctx, const kcl_csr *A, kcl_distinct_rows *distinct,
+                          bool codes, kcl_repeats *out) {
   if (!distinct || distinct->A != A) return scan_all(ctx, A, KCL_ROWS, codes, out);
   const int rc = distinct->found.A ? KCL_OK : scan_all(ctx, A, KCL_ROWS, true, &distinct->found);
   if (rc) return rc;

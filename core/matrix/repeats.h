@@ -35,19 +35,19 @@ bool kcl_distinct_rows_listed(const kcl_distinct_rows *d, const kcl_csr *A); /* 
 void kcl_distinct_rows_free(kcl_distinct_rows *d);
 /* Lists the runs where they are few, and ends the search: no more rows can be numbered. False: they are many, or nobody has asked for
  * the distinct rows. */
-int kcl_distinct_rows_list_runs(kcl *ctx, kcl_distinct_rows *d, bool *few);
+int kcl_distinct_rows_list_runs(kcl_context *ctx, kcl_distinct_rows *d, bool *few);
 /* d's A has new values in the pattern of before's, whose runs are listed. Where rows with one code are still equal, codes and
  * runs are known: *same. Rows with two codes may be equal then. */
-int kcl_distinct_rows_renew(kcl *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before,
+int kcl_distinct_rows_renew(kcl_context *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before,
                             bool *same);
 
 /* The distinct rows of A: found now, or those of `distinct` where it has A's; NULL: now. codes: fill code. */
-int kcl_repeats_find_rows(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, bool codes,
-                          kcl_repeats *out);
+int kcl_repeats_find_rows(kcl_context *ctx, const kcl_csr *A, kcl_distinct_rows *distinct,
+                          bool codes, kcl_repeats *out);
 /* One pass over the distinct members of `from`, the repeats of a larger kind; if it overflowed, over A. Ends early beyond
  * KCL_MOST_REPEATS. */
-int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
-                     kcl_repeats *out);
+int kcl_repeats_find(kcl_context *ctx, const kcl_csr *A, kcl_repeats_kind kind,
+                     const kcl_repeats *from, kcl_repeats *out);
 /* The number of the value or pair at entry k of row i. */
 int64_t kcl_repeats_number(const kcl_repeats *r, int64_t i, int64_t k);
 /* Distinct rows (KCL_ROWS, all of which fit): the number of their entries, and the entries one row after another. Row p has
@@ -64,5 +64,5 @@ int32_t kcl_slice_least(const kcl_csr *A, int64_t slice); /* the least column in
 int64_t kcl_slice_span(const kcl_csr *A); /* largest difference of columns within a slice */
 /* The fields of kcl_stats that compressed formats are sized by: row_patterns, pattern_entries,
  * pattern_runs, distinct_pairs, distinct_values, values_fit_float. */
-int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *s);
+int kcl_compression(kcl_context *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *s);
 #endif

@@ -26,7 +26,7 @@ static int64_t halo_list(const kcl_csr *A, int64_t lo, int64_t hi, int64_t limit
   return found > limit ? -1 : found;
 }
 
-int kcl_row_blocks_find(kcl *ctx, const kcl_csr *A, int64_t block, int64_t limit,
+int kcl_row_blocks_find(kcl_context *ctx, const kcl_csr *A, int64_t block, int64_t limit,
                         kcl_row_blocks *out) {
   kcl_row_blocks p = {.count = (A->rows + block - 1) / block, .A = *A};
   uint64_t *seen = NULL;

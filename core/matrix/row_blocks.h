@@ -16,7 +16,7 @@ typedef struct kcl_row_blocks {
 
 /* block: rows per block. count is 0 and the status KCL_OK if a halo list is longer than `limit`, which may be negative, or a
  * row is empty, since its padding column need not be in the list. A must outlive the result. */
-int kcl_row_blocks_find(kcl *ctx, const kcl_csr *A, int64_t block, int64_t limit,
+int kcl_row_blocks_find(kcl_context *ctx, const kcl_csr *A, int64_t block, int64_t limit,
                         kcl_row_blocks *out);
 int64_t kcl_bandwidth(const kcl_csr *A); /* max |i - j| of its entries */
 void kcl_row_blocks_free(kcl_row_blocks *p);

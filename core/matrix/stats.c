@@ -110,7 +110,7 @@ static void count_unused(void *arg, int64_t from, int64_t to) {
   kcl_lower(&c->first_zero_col, first);
 }
 
-static int count_zero_columns(kcl *ctx, stats_counting *c, kcl_stats *s) {
+static int count_zero_columns(kcl_context *ctx, stats_counting *c, kcl_stats *s) {
   const kcl_csr *A = c->A;
   int rc = kcl_alloc(ctx, A->cols, 1, "the map of columns", (void **)&c->used);
   if (rc) return rc;
@@ -195,7 +195,7 @@ static void add_rows_like(stats_counting *c, const stats_counting *one, int64_t 
 }
 
 /* Each distinct row counts as often as it occurs. */
-static int distinct_row_values(kcl *ctx, stats_counting *c, const kcl_distinct_rows *d,
+static int distinct_row_values(kcl_context *ctx, stats_counting *c, const kcl_distinct_rows *d,
                                double *largest) {
   const kcl_repeats *rows = &d->found;
   int64_t *times;
@@ -220,7 +220,7 @@ static double quotient(int64_t most, int64_t least) {
 }
 
 /* Columns of zeros are those of earlier values where neither these nor those have explicit zeros. */
-static int count_values(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct,
+static int count_values(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct,
                         kcl_stats *s) {
   stats_counting c = counting(A);
   int rc = KCL_OK;
@@ -239,7 +239,7 @@ static int count_values(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *dis
   return by_structure && !c.zeros ? KCL_OK : count_zero_columns(ctx, &c, s);
 }
 
-int kcl_check_declared(kcl *ctx, const kcl_csr *A, const kcl_stats *s) {
+int kcl_check_declared(kcl_context *ctx, const kcl_csr *A, const kcl_stats *s) {
   const bool skew = A->symmetry == KCL_SKEW;
   const char *mirror = skew ? "-a_ji" : A->symmetry == KCL_HERMITIAN ? "conj(a_ji)" : "a_ji";
   const bool exact = skew ? s->shifted_skew : A->symmetry == KCL_SYMMETRIC && s->symmetric;
@@ -261,7 +261,8 @@ static bool has_declared(const kcl_csr *A, const kcl_mirror *m) {
 }
 
 /* A real matrix that is what it is declared is nothing else. */
-static int symmetry(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct, kcl_stats *s) {
+static int symmetry(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct,
+                    kcl_stats *s) {
   const bool skew = A->symmetry == KCL_SKEW;
   kcl_mirror m;
   s->asymmetry = INFINITY;
@@ -278,7 +279,7 @@ static int symmetry(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinc
   return rc || holds ? rc : kcl_check_declared(ctx, A, s);
 }
 
-int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
+int kcl_csr_structure(kcl_context *ctx, const kcl_csr *A, kcl_stats *out) {
   stats_counting c = {.A = A};
   int rc;
   *out = (kcl_stats){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .stored = A->stored};
@@ -293,13 +294,14 @@ done:
   return rc;
 }
 
-int kcl_csr_values(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct, kcl_stats *out) {
+int kcl_csr_values(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct,
+                   kcl_stats *out) {
   if (!kcl_distinct_rows_listed(distinct, A) || A->rows != A->cols) distinct = NULL;
   int rc = count_values(ctx, A, distinct, out);
   return rc ? rc : symmetry(ctx, A, distinct, out);
 }
 
-int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
+int kcl_csr_stats(kcl_context *ctx, const kcl_csr *A, kcl_stats *out) {
   int rc;
   if ((rc = kcl_need(ctx, "out", out)) || (rc = kcl_csr_need(ctx, A))) return rc;
   rc = kcl_csr_structure(ctx, A, out);

@@ -105,7 +105,7 @@ double kcl_stored_prepared_bytes(const kcl_stored *m) {
   return bytes;
 }
 
-static int build_knowing(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+static int build_knowing(kcl_context *ctx, const kcl_format *f, const kcl_csr *A,
                          struct kcl_distinct_rows *distinct, const kcl_stored *before,
                          kcl_stored **out) {
   kcl_stored *m = *out = NULL;
@@ -133,21 +133,21 @@ done:
   return rc;
 }
 
-int kcl_stored_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+int kcl_stored_build_from(kcl_context *ctx, const kcl_format *f, const kcl_csr *A,
                           struct kcl_distinct_rows *distinct, kcl_stored **out) {
   return build_knowing(ctx, f, A, distinct, NULL, out);
 }
 
-int kcl_stored_build_again(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+int kcl_stored_build_again(kcl_context *ctx, const kcl_format *f, const kcl_csr *A,
                            const kcl_stored *before, kcl_stored **out) {
   return build_knowing(ctx, f, A, NULL, before, out);
 }
 
-int kcl_stored_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_stored **out) {
+int kcl_stored_build(kcl_context *ctx, const kcl_format *f, const kcl_csr *A, kcl_stored **out) {
   return kcl_stored_build_from(ctx, f, A, NULL, out);
 }
 
-void kcl_stored_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
+void kcl_stored_outline(kcl_context *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
                         kcl_stored *out) {
   *out = (kcl_stored){.ctx = ctx,
                       .format = f,
@@ -168,6 +168,30 @@ void kcl_stored_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_t
 }
 
 void kcl_stored_adopt(kcl_stored *m, kcl_csr *A) { m->adopted = A; }
+
+bool kcl_stored_borrows(const kcl_stored *m, const void *values) {
+  bool any = false;
+  for (int i = 0; i < m->arrays; i++)
+    any |= m->array[i].borrowed && !m->device[i] && m->array[i].data == values;
+  return any;
+}
+
+int kcl_stored_own(kcl_stored *m) {
+  if (m->adopted) return KCL_OK;
+  for (int i = 0; i < m->arrays; i++) {
+    kcl_array *a = &m->array[i];
+    const size_t size = kcl_array_element(a->kind, m->type);
+    void *copy;
+    if (m->device[i] && a->borrowed) a->data = NULL;
+    if (!a->borrowed || !a->data) continue;
+    int rc = kcl_alloc_unset(m->ctx, a->count, size, a->name, &copy);
+    if (rc) return rc;
+    kcl_copy_bytes(copy, a->data, a->count * (int64_t)size);
+    a->data = copy, a->borrowed = false;
+  }
+  m->source.row_ptr = NULL;
+  return KCL_OK;
+}
 
 kcl_stored *kcl_stored_share(kcl_stored *m) {
   if (m) m->sharers++;

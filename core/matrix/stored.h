@@ -10,6 +10,7 @@
 
 #include "core/base/base.h"
 #include "core/base/tunables.h"
+#include "core/matrix/shell.h"
 
 /* ---------------------------------------------------------------- a built matrix */
 
@@ -38,10 +39,14 @@ enum { KCL_MOST_ARRAYS = 8 };
 typedef struct kcl_format kcl_format;
 typedef struct kcl_stored kcl_stored;
 struct kcl_stored {
-  kcl *ctx;
+  kcl_context *ctx;
   const kcl_format *format;
   kcl_type type;
   int64_t rows, cols, nnz;
+  /* Where shell.apply is not NULL the product is that function of the caller's, and there are no arrays. adjoint: it is asked for
+   * A^H x. */
+  kcl_shell shell;
+  bool adjoint;
   kcl_array array[KCL_MOST_ARRAYS];
   struct {
     const char *name;
@@ -180,17 +185,20 @@ int kcl_stored_check_names(const kcl_stored *m);
 
 /* ---------------------------------------------------------------- using them */
 
-int kcl_stored_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_stored **out);
+int kcl_stored_build(kcl_context *ctx, const kcl_format *f, const kcl_csr *A, kcl_stored **out);
 /* kcl_stored_build for an A whose distinct rows may be known already. */
-int kcl_stored_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+int kcl_stored_build_from(kcl_context *ctx, const kcl_format *f, const kcl_csr *A,
                           struct kcl_distinct_rows *distinct, kcl_stored **out);
 /* kcl_stored_build for an A with the pattern of the one that `before`, of the same format, was built from; or NULL. */
-int kcl_stored_build_again(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+int kcl_stored_build_again(kcl_context *ctx, const kcl_format *f, const kcl_csr *A,
                            const kcl_stored *before, kcl_stored **out);
 /* A matrix of this structure in this format, not built: one array of as many bytes, without data. */
-void kcl_stored_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
+void kcl_stored_outline(kcl_context *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
                         kcl_stored *out);
 void kcl_stored_adopt(kcl_stored *m, kcl_csr *A); /* m frees A */
+/* Does m use these values where they are? And: m gets copies of all arrays that are not its own; it has no source then. */
+bool kcl_stored_borrows(const kcl_stored *m, const void *values);
+int kcl_stored_own(kcl_stored *m);
 /* Real values in double are stored as float from now on (KCL_SINGLE), and products computed in double as before; a row has half
  * as many lanes. For the formats of multigrid's levels, before the upload; or before arrays without data are filled. */
 int kcl_stored_narrow(kcl_stored *m);
@@ -219,13 +227,13 @@ void kcl_sequential_dense_z(int64_t rows, int64_t cols, const void *A, const voi
 extern const int kcl_format_count;
 extern const int kcl_format_auto_count; /* those after the first so many exist for studies */
 const kcl_format *kcl_format_at(int i, kcl_type type); /* 0 <= i < count */
-int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out);
+int kcl_format_find(kcl_context *ctx, const char *name, kcl_type type, const kcl_format **out);
 /* A format outside the registry, for preconditioners: for N strictly triangular its product is y = (I + N)^-1 x. */
 const kcl_format *kcl_format_triangular(kcl_type type);
 
 /* Do two formats have the same arrays and loop on this device? Some differ on GPUs only. */
-bool kcl_format_alike(const kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format *a,
-                      const kcl_format *b);
+bool kcl_format_alike(const kcl_context *ctx, const kcl_stats *s, kcl_type type,
+                      const kcl_format *a, const kcl_format *b);
 
 /* The choice by bytes (spmv/rank.c). */
 typedef struct kcl_rank {
@@ -235,10 +243,10 @@ typedef struct kcl_rank {
 } kcl_rank;
 enum { KCL_MOST_FORMATS = 64 };
 /* All formats that accept the matrix, the cheapest first; a failure if there are none. */
-int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
-                    int *count);
+int kcl_format_rank(kcl_context *ctx, const kcl_stats *s, kcl_type type,
+                    kcl_rank list[KCL_MOST_FORMATS], int *count);
 /* The format of this name. KCL_REFUSED: it refuses the matrix. */
-int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *name,
+int kcl_format_named(kcl_context *ctx, const kcl_stats *s, kcl_type type, const char *name,
                      const kcl_format **out);
 
 #endif

@@ -133,7 +133,7 @@ static void count_short_rows(void *arg, int64_t from, int64_t to) {
 
 /* The ELL width of HYB, the largest that at least a third of the rows fill (Bell & Garland 2009), and the entries that
  * overflow it. */
-int kcl_count_overflow(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+int kcl_count_overflow(kcl_context *ctx, const kcl_csr *A, kcl_stats *s) {
   length_histogram l = {.A = A};
   int64_t filled = 0;
   int rc = kcl_alloc(ctx, s->row_max + 1, sizeof *l.rows, "row lengths", (void **)&l.rows);
@@ -260,7 +260,7 @@ void kcl_count_blocks(const kcl_csr *A, kcl_stats *s) {
     if (sampled_fill(A, size[i]) >= 0.5) s->bcsr_blocks[size[i]] = count_matrix_blocks(A, size[i]);
 }
 
-int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+int kcl_structure(kcl_context *ctx, const kcl_csr *A, kcl_stats *s) {
   kcl_count_slices(A, s);
   kcl_count_blocks(A, s);
   return kcl_count_overflow(ctx, A, s);

@@ -8,16 +8,17 @@ enum { KCL_SLICE = 32, KCL_SIGMA = 256 * KCL_SLICE }; /* rows: C and sigma of SE
 
 /* The fields of kcl_stats that formats are sized by: */
 void kcl_count_slices(const kcl_csr *A, kcl_stats *s); /* row_max, sell_*padded* */
-int kcl_count_overflow(kcl *ctx, const kcl_csr *A,
+int kcl_count_overflow(kcl_context *ctx, const kcl_csr *A,
                        kcl_stats *s);                  /* from row_max: hyb_width, hyb_overflow */
 void kcl_count_blocks(const kcl_csr *A, kcl_stats *s); /* bcsr_blocks */
-int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s); /* all of them */
+int kcl_structure(kcl_context *ctx, const kcl_csr *A, kcl_stats *s); /* all of them */
 /* The fields of kcl_csr_stats that depend on the structure alone, in a tenth to a quarter of its time: enough for the size
  * of formats without `refuses`. */
-int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out);
+int kcl_csr_structure(kcl_context *ctx, const kcl_csr *A, kcl_stats *out);
 /* The fields that depend on values, but for those of kcl_compression. out has the others: of A, or all of a matrix with A's
  * structure. distinct: A's rows; where their runs are listed, distinct rows alone are read. May be NULL. */
-int kcl_csr_values(kcl *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct, kcl_stats *out);
+int kcl_csr_values(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct,
+                   kcl_stats *out);
 /* Are the b rows from `base` on equal to the rows `back` before them, shifted by `back` columns? On most of a grid they are. */
 bool kcl_rows_moved(const kcl_csr *A, int b, int64_t base, int back);
 /* row[0 .. hi - lo): rows lo .. hi - 1, the longest first, rows of equal length in order. */
@@ -28,14 +29,14 @@ void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);
 typedef struct kcl_mirror {
   bool symmetric, hermitian, shifted_skew, skew;
 } kcl_mirror;
-int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_mirror *out);
+int kcl_mirrored(kcl_context *ctx, const kcl_csr *A, kcl_mirror *out);
 /* Symmetry as kcl_mirrored finds it, compared once per pair of distinct rows that meet, from A's distinct rows and runs. */
-int kcl_mirrored_in_runs(kcl *ctx, const kcl_distinct_rows *d, kcl_mirror *out);
+int kcl_mirrored_in_runs(kcl_context *ctx, const kcl_distinct_rows *d, kcl_mirror *out);
 /* KCL_USAGE: by its statistics A is not what A->symmetry declares, not even up to rounding: a triangle is missing, or the
  * declaration is wrong. A is not KCL_GENERAL. */
-int kcl_check_declared(kcl *ctx, const kcl_csr *A, const kcl_stats *s);
+int kcl_check_declared(kcl_context *ctx, const kcl_csr *A, const kcl_stats *s);
 /* kcl_stats.asymmetry of a square matrix. The search stops at 1e6: a greater value may not be the largest. */
-int kcl_asymmetry(kcl *ctx, const kcl_csr *A, double *out);
+int kcl_asymmetry(kcl_context *ctx, const kcl_csr *A, double *out);
 
 /* slice[s + 1] - slice[s]: the longest row of slice s, in units of `unit` entries, rounded up. */
 void kcl_slices(const kcl_csr *A, int unit, int32_t *slice);

@@ -100,7 +100,7 @@ static double first_shift(const kcl_csr *A) {
   return first[0];
 }
 
-int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_mirror *out) {
+int kcl_mirrored(kcl_context *ctx, const kcl_csr *A, kcl_mirror *out) {
   mirror_comparing c = {.A = A, .shift = first_shift(A)};
   *out = (kcl_mirror){0};
   if (A->rows != A->cols) return KCL_OK;
@@ -165,7 +165,7 @@ static void compare_all_runs(run_comparing *c, const int64_t *start, met_rows *m
   if (apart) c->broken = NOTHING;
 }
 
-int kcl_mirrored_in_runs(kcl *ctx, const kcl_distinct_rows *d, kcl_mirror *out) {
+int kcl_mirrored_in_runs(kcl_context *ctx, const kcl_distinct_rows *d, kcl_mirror *out) {
   run_comparing c = {.A = d->A, .rows = &d->found, .run = d->run};
   int64_t *start = NULL; /* [distinct rows + 1] */
   met_rows *met = NULL;
@@ -214,7 +214,7 @@ static double difference(const void *arg, int64_t from, int64_t to) {
   return most;
 }
 
-int kcl_asymmetry(kcl *ctx, const kcl_csr *A, double *out) {
+int kcl_asymmetry(kcl_context *ctx, const kcl_csr *A, double *out) {
   const double unit = A->type == KCL_S || A->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
   rounding r = {.A = A, .enough = 1e6 * unit};
   int rc = kcl_alloc(ctx, A->rows, sizeof *r.largest, "row maxima", (void **)&r.largest);

@@ -19,14 +19,14 @@ enum {
 };
 
 /* Seconds between two launches, without their buffers: measured with three of them, or built in. */
-static double launch_of(const kcl *ctx) {
+static double launch_of(const kcl_context *ctx) {
   const bool gpu = ctx->layout == KCL_LAYOUT_GPU;
   if (ctx->launch > 0) return fmax(ctx->launch - (gpu ? 3 * ARGUMENT : 0), ARGUMENT);
   return gpu ? LAUNCH_GPU : LAUNCH_CPU;
 }
 
 static double rate_of(const kcl_program *k) {
-  const kcl *ctx = k->ctx;
+  const kcl_context *ctx = k->ctx;
   return kcl_program_rate(k, ctx->layout == KCL_LAYOUT_GPU ? RATE_GPU
                                                            : RATE_CPU * ctx->device.compute_units);
 }

@@ -62,6 +62,19 @@ static int run_on_ranks(kcl_run *r, kcl_phase phase, int64_t times, int status) 
   return kcl_run_leave_sums(r, status); /* the caller agrees on it (distributed/executor.c) */
 }
 
+/* Enqueues passes over a phase, stage by stage. */
+static int run_stages(kcl_run *r, kcl_phase phase, int64_t times) {
+  cl_int code = CL_SUCCESS;
+  int rc = KCL_OK;
+  for (int64_t t = 0; t < times && !rc && !code; t++)
+    for (int i = 0; i < r->k->stages[phase] && !rc && !code; i += r->launch[phase][i].stages) {
+      const kcl_launch *l = &r->launch[phase][i];
+      if (l->calls) rc = kcl_run_call_stage(r, l->calls);
+      if (!rc) code = kcl_run_enqueue(r, l);
+    }
+  return rc ? rc : kcl_cl_check(run_context(r), code, "clEnqueueNDRangeKernel", "iterating");
+}
+
 static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   kcl_run *r = ex->data;
   cl_int code = CL_SUCCESS;
@@ -72,14 +85,12 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   bool persistent = phase == KCL_LOOP && r->persistent.kernel;
   if (phase == KCL_START) r->persistent.since_replace = 0;
   if (persistent && !code) code = kcl_persistent_kernel.enqueue(r, times);
-  if (r->ranks.ready) {
-    int rc =
-        run_on_ranks(r, phase, times, kcl_cl_check(run_context(r), code, "clFinish", "iterating"));
-    if (rc) return rc;
-  }
-  for (int64_t t = 0; t < times && !code && !persistent && !r->ranks.ready; t++)
-    for (int i = 0; i < r->k->stages[phase] && !code; i += r->launch[phase][i].stages)
-      code = kcl_run_enqueue(r, &r->launch[phase][i]);
+  int rc = KCL_OK;
+  if (r->ranks.ready)
+    rc = run_on_ranks(r, phase, times, kcl_cl_check(run_context(r), code, "clFinish", "iterating"));
+  else if (!code && !persistent)
+    rc = run_stages(r, phase, times);
+  if (rc) return rc;
   if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->iterations);
   if (phase == KCL_REPLACE)
     return kcl_cl_check(run_context(r), code, "clEnqueueNDRangeKernel", "iterating");
@@ -171,8 +182,12 @@ static int opencl_carry(kcl_executor *to, const kcl_executor *from) {
   return kcl_run_carry(to->data, from->data);
 }
 
-static int opencl_multiply(kcl_executor *ex, const kcl_product *p) {
-  return kcl_run_multiply(ex->data, p);
+static int opencl_multiply(kcl_executor *ex, const kcl_multiplication *m) {
+  return kcl_run_multiply(ex->data, m);
+}
+
+static kcl_column opencl_column(kcl_executor *ex, kcl_vec v, int rhs) {
+  return kcl_run_column(ex->data, v, rhs);
 }
 
 static void *opencl_memory(kcl_executor *ex, kcl_vec v) {
@@ -200,6 +215,7 @@ static void close_run(kcl_executor *ex) {
   kcl_run_close_vectors(r);
   if (r->states) clReleaseMemObject(r->states);
   if (r->history) clReleaseMemObject(r->history);
+  kcl_opencl_unpin_host(run_context(r), &r->called);
   kcl_opencl_unpin_host(run_context(r), &r->pinned);
   free(r);
 }
@@ -249,7 +265,7 @@ static int pin_mirrors(kcl_run *r) {
 }
 
 static int allocate_run(kcl_run *r) {
-  kcl *ctx = run_context(r);
+  kcl_context *ctx = run_context(r);
   kcl_program *k = r->k;
   int64_t messages = 0;
   int rc;
@@ -263,6 +279,7 @@ static int allocate_run(kcl_run *r) {
                             (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes,
                             "the history", &r->history));
   KCL_TRY(pin_mirrors(r));
+  KCL_TRY(kcl_run_open_calls(r));
   KCL_TRY(kcl_run_open_vectors(r));
 done:
   return rc;
@@ -297,6 +314,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .carry = opencl_carry,
                        .multiply = opencl_multiply,
                        .memory = opencl_memory,
+                       .column = opencl_column,
                        .launches = launches,
                        .source = opencl_source,
                        .close = close_run};

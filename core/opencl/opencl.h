@@ -10,26 +10,52 @@ typedef enum kcl_conversion {
   KCL_CONVERT_COLLECT
 } kcl_conversion; /* kcl_narrow, kcl_collect */
 
+/* OpenCL objects of the caller's: cl_context, cl_device_id, cl_command_queue; NULL where the library makes its own. */
+typedef struct kcl_opencl_objects {
+  void *context, *device, *queue;
+} kcl_opencl_objects;
+
+typedef struct kcl_column_size {
+  double norm;    /* infinite where a number is not finite */
+  double largest; /* modulus of a number's part */
+} kcl_column_size;
+
+/* A cl_mem of the caller's. Sub-buffers have the root and the offset of their parent's memory. */
+typedef struct kcl_buffer_place {
+  void *root;
+  size_t offset, bytes;
+  bool is_buffer, of_context;
+} kcl_buffer_place;
+
 typedef struct kcl_opencl_ops {
+  const char *(*missing)(void); /* NULL, or why there is no OpenCL in this process */
   void (*list)(kcl_device *list, int capacity, int *count); /* appends every device there is */
   const char *(*icd_loader)(void); /* path of the library that answers calls */
-  int (*extensions)(kcl *ctx, const kcl_device *which, char **out);
-  int (*properties)(kcl *ctx, const kcl_device *which, char **out);
-  /* Makes ctx->opencl, context and queue on the device. queue: the caller's cl_command_queue, or NULL: a new one. */
-  int (*attach)(kcl *ctx, const kcl_device *which, void *queue);
-  int (*device_of)(kcl *ctx, void *queue, kcl_device *out); /* of the caller's queue */
+  int (*extensions)(kcl_context *ctx, const kcl_device *which, char **out);
+  int (*properties)(kcl_context *ctx, const kcl_device *which, char **out);
+  /* Makes ctx->opencl, context and queue on the device, as far as they are not the caller's. */
+  int (*attach)(kcl_context *ctx, const kcl_device *which, const kcl_opencl_objects *o);
+  /* The device of the caller's objects. What they lack is taken from the queue; KCL_USAGE: they do not fit together. */
+  int (*device_of)(kcl_context *ctx, kcl_opencl_objects *o, kcl_device *out);
   /* The other functions are for a context with ctx->opencl. */
-  void (*handles)(const kcl *ctx, void **context, void **queue); /* in use */
-  void (*detach)(kcl *ctx);
+  kcl_opencl_objects (*objects)(const kcl_context *ctx); /* in use */
+  void (*detach)(kcl_context *ctx);
   int (*open)(kcl_program *k, kcl_executor *ex);
   double (*estimate)(kcl_program *k); /* seconds per pass over LOOP, matrices being outlines */
-  void (*profile_take)(kcl *ctx, kcl_profile *out);
-  int (*convert)(kcl *ctx, kcl_conversion which, void *y, void *x, int64_t n, double scale);
+  void (*profile_take)(kcl_context *ctx, kcl_profile *out);
+  int (*convert)(kcl_context *ctx, kcl_conversion which, void *y, void *x, int64_t n, double scale);
+  /* As kcl_copy_column and those below it (core/device/device.h). */
+  int (*copy_column)(kcl_context *ctx, const kcl_column *y, const kcl_column *x, int64_t n,
+                     double scale);
+  int (*measure_column)(kcl_context *ctx, const kcl_column *c, int64_t n, kcl_column_size *out);
+  int (*read_column)(kcl_context *ctx, const kcl_column *from, int64_t n, void *values);
+  int (*write_column)(kcl_context *ctx, const kcl_column *to, int64_t n, const void *values);
+  void (*describe_buffer)(kcl_context *ctx, void *buffer, kcl_buffer_place *out);
   /* Pinned host memory. Reads into it do not block the host; into pageable memory they do, at a third of the rate (NVIDIA). */
-  int (*pin)(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out);
-  void (*unpin)(kcl *ctx, kcl_pinned *p); /* also of an empty one */
+  int (*pin)(kcl_context *ctx, size_t bytes, const char *what, kcl_pinned *out);
+  void (*unpin)(kcl_context *ctx, kcl_pinned *p); /* also of an empty one */
   /* Pins memory of the caller's; out->buffer is NULL where the driver does not take it. */
-  void (*pin_given)(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out);
+  void (*pin_given)(kcl_context *ctx, void *memory, size_t bytes, kcl_pinned *out);
 } kcl_opencl_ops;
 
 extern const kcl_opencl_ops *const kcl_opencl_backend; /* NULL: a build without OpenCL */

@@ -129,6 +129,7 @@ static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
   int rc = kcl_cl_check(run_context(r), code, "clCreateKernel", name);
   if (rc) return rc;
   l->groups = kcl_run_groups(r, s), l->group = r->group;
+  l->calls = s->called ? s : NULL;
   if (s->A && s->A->prepare_items && (rc = make_prepare(r, of, s, l, name))) return rc;
   if (s->A && s->A->format->scatter)
     l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;

@@ -24,6 +24,20 @@ typedef struct kcl_control {
   int32_t group_lost; /* any work-group missed a message later on */
 } kcl_control;
 
+/* Numbers in a buffer of an OpenCL device: number i is element first + i step. */
+typedef struct kcl_column {
+  void *buffer; /* cl_mem; NULL: there is no column */
+  int64_t first, step;
+  kcl_type type;
+} kcl_column;
+
+/* y = alpha A x + beta y on the caller's memory: x and y have all fields set and checked (solver/vectors.h); arrays have inc 1.
+ * alpha, beta: one number of their type; NULL: 1 and 0. */
+typedef struct kcl_multiplication {
+  const kcl_vectors *x, *y;
+  const void *alpha, *beta;
+} kcl_multiplication;
+
 typedef struct kcl_executor kcl_executor;
 struct kcl_executor {
   void *data;
@@ -46,10 +60,10 @@ struct kcl_executor {
   /* `to` runs the same method with A in another format on the same device: it gets the state and the vectors of `from`,
    * between two passes over LOOP, everything polled. */
   int (*carry)(kcl_executor *to, const kcl_executor *from);
-  /* y = alpha A x + beta y on the caller's memory, for a program b = A x. p: as multiply of krylocl.h takes it, checked, except
-   * for its buffers: KCL_USAGE. Enqueued only, where x and y are buffers. */
-  int (*multiply)(kcl_executor *, const kcl_product *p);
+  /* For a program b = A x. Enqueued only, where x and y are buffers. */
+  int (*multiply)(kcl_executor *, const kcl_multiplication *m);
   void *(*memory)(kcl_executor *, kcl_vec); /* of a vector: on the host, or a cl_mem */
+  kcl_column (*column)(kcl_executor *, kcl_vec, int rhs); /* of a right-hand side; NULL: natively */
   /* Kernels that a stage begins with: a product may be prepared by one of its own; 0 within another stage's. NULL: none at all. */
   int (*launches)(const kcl_executor *, kcl_phase, int stage);
   int (*source)(kcl_executor *, char **out); /* OpenCL C, malloc'd; NULL: it runs no source */

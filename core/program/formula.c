@@ -97,9 +97,9 @@ void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, siz
   for (int i = 0; i < s->scalars; i++)
     kcl_op_formula(k, &s->scalar[i], one, sizeof one),
         append_text(text, capacity, "%s%s", text[0] ? "; " : "", one);
-  if (s->A)
+  if (kcl_stage_operator(s))
     append_text(text, capacity, "%s%s = %s %s", text[0] ? "; " : "", vec(k, s->y),
-                kcl_applied_of(k, s->A)->name.s, vec(k, s->x));
+                kcl_applied_of(k, kcl_stage_operator(s))->name.s, vec(k, s->x));
   for (int i = 0; i < s->vectors; i++)
     kcl_op_formula(k, &s->vector[i], one, sizeof one),
         append_text(text, capacity, "%s%s", text[0] ? "; " : "", one);

@@ -19,7 +19,8 @@ void *kcl_program_grow(kcl_program *k, void **list, int count, size_t size) {
   return memset((char *)*list + size * (size_t)count, 0, size);
 }
 
-int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_program **out) {
+int kcl_program_create(kcl_context *ctx, kcl_type type, int64_t rows, int64_t cols,
+                       kcl_program **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "a program", (void **)out);
   if (rc) return rc;
   **out = (kcl_program){.ctx = ctx, .type = type, .n = rows, .nrhs = 1, .phase = KCL_START};
@@ -64,8 +65,8 @@ static bool name_taken(const kcl_program *k, bool slots, const char *name) {
 }
 
 /* The name, printed by format, with a number appended if a vector (or slot) has that name already. */
-static kcl_name new_name(const kcl_program *k, bool slots, const char *format, va_list args) {
-  kcl_name base, name;
+static kcl_symbol new_name(const kcl_program *k, bool slots, const char *format, va_list args) {
+  kcl_symbol base, name;
   vsnprintf(base.s, sizeof base.s - 6, format, args);
   name = base;
   for (int number = 2; name_taken(k, slots, name.s); number++)
@@ -74,7 +75,7 @@ static kcl_name new_name(const kcl_program *k, bool slots, const char *format, v
 }
 
 static kcl_vec new_vector(kcl_program *k, int64_t n, const char *format, va_list args) {
-  kcl_name name = new_name(k, false, format, args);
+  kcl_symbol name = new_name(k, false, format, args);
   kcl_vector_info *v = kcl_program_grow(k, (void **)&k->vector, k->vectors, sizeof *v);
   if (!v) return 0;
   v->name = name;
@@ -116,9 +117,9 @@ kcl_vec kcl_vector_like(kcl_program *k, kcl_vec like, const char *name, ...) {
 kcl_slot kcl_scalar(kcl_program *k, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  kcl_name name = new_name(k, true, format, args);
+  kcl_symbol name = new_name(k, true, format, args);
   va_end(args);
-  kcl_name *s = kcl_program_grow(k, (void **)&k->slot, k->slots, sizeof *s);
+  kcl_symbol *s = kcl_program_grow(k, (void **)&k->slot, k->slots, sizeof *s);
   if (!s) return 0;
   *s = name;
   return k->slots++;

@@ -184,6 +184,9 @@ typedef struct kcl_stage {
   bool unnamed;   /* begun by the preconditioner: its kernel may serve other such stages */
   bool own;       /* the product takes own columns alone, though A has a halo */
   kcl_stored *A;  /* the product y = A x, or NULL */
+  /* In place of A: y = A x is a function of the caller's (core/matrix/shell.h). It is complete before the stage's vector
+   * operations, which alone are the stage's pass. */
+  kcl_stored *called;
   kcl_vec y, x;
   /* Work vectors that the stage writes before it reads them, and nobody reads afterwards: they need not be stored. */
   kcl_vec temporary[KCL_MOST_TEMPORARIES];
@@ -191,12 +194,12 @@ typedef struct kcl_stage {
 } kcl_stage;
 
 enum { KCL_NAME_ROOM = 24 };
-typedef struct kcl_name {
+typedef struct kcl_symbol {
   char s[KCL_NAME_ROOM];
-} kcl_name;
+} kcl_symbol;
 
 typedef struct kcl_vector_info {
-  kcl_name name;
+  kcl_symbol name;
   int64_t n;
   bool of_columns; /* x, and vectors like x: an element per column of A, not per row */
   kcl_type type;   /* of values */
@@ -204,17 +207,22 @@ typedef struct kcl_vector_info {
   void *device;    /* cl_mem [n], stored as the vector is, copied when the executor opens */
   bool borrowed;   /* values belong to someone else */
   bool narrow;     /* stored as float, in a program of type double */
-  kcl_name work;   /* as kcl_work was given it; else empty */
+  kcl_symbol work; /* as kcl_work was given it; else empty */
 } kcl_vector_info;
+
+/* What a stage multiplies by, in either way; NULL: nothing. */
+static inline kcl_stored *kcl_stage_operator(const kcl_stage *s) {
+  return s->called ? s->called : s->A;
+}
 
 /* A matrix that stages multiply by. Names of its arrays begin with its own in generated source. */
 typedef struct kcl_applied {
-  kcl_name name; /* A, AH; else M0, M1 ... */
+  kcl_symbol name; /* A, AH; else M0, M1 ... */
   kcl_stored *matrix;
 } kcl_applied;
 
 struct kcl_program {
-  kcl *ctx;
+  kcl_context *ctx;
   kcl_type type;
   int64_t n; /* rows of A */
   int nrhs;  /* right-hand sides at once; 1 unless set before an executor is opened */
@@ -240,7 +248,7 @@ struct kcl_program {
   kcl_stage *stage[KCL_PHASES];
   int stages[KCL_PHASES];
   kcl_vector_info *vector; /* [vectors] */
-  kcl_name *slot;          /* [slots] their names */
+  kcl_symbol *slot;        /* [slots] their names */
   kcl_applied *op;         /* [ops] each that a stage applies, once, in order of first use */
   int ops;
   int vectors, slots, phase;
@@ -252,7 +260,8 @@ struct kcl_program {
   const struct kcl_executor *lender;
 };
 
-int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_program **out);
+int kcl_program_create(kcl_context *ctx, kcl_type type, int64_t rows, int64_t cols,
+                       kcl_program **out);
 int kcl_program_end(kcl_program *k); /* closes the last phase; the status of the whole recording */
 void kcl_program_free(kcl_program **k);
 /* Bytes that one pass over a phase moves while so many right-hand sides iterate; 0: only what they share. */

@@ -109,13 +109,15 @@ static void register_operator(kcl_program *k, kcl_stored *A) {
 
 void kcl_apply(kcl_program *k, kcl_vec y, kcl_stored *A, kcl_vec x) {
   kcl_stage *s = open_stage(k);
-  if (s && (s->A || s->vectors)) s = new_stage(k);
+  if (s && (kcl_stage_operator(s) || s->vectors)) s = new_stage(k);
   if (!s) return;
   register_operator(k, A);
-  s->A = A;
   s->y = y;
   s->x = x;
-  s->n = k->vector[y].n, s->space = space_of(k, y);
+  if (A->shell.apply)
+    s->called = A;
+  else
+    s->A = A, s->n = k->vector[y].n, s->space = space_of(k, y);
   s->unnamed = k->preconditioning, s->own = k->preconditioning && k->own_block;
 }
 
@@ -185,7 +187,7 @@ static void record_scalar(kcl_program *k, kcl_op op) {
   bool test = op.code >= KCL_OP_POSITIVE; /* a test's slot is its operand */
   bool joins = !pending(s, op.a.slot) && !pending(s, op.b.slot) && !pending(s, op.slot) &&
                (test || !used_as_coefficient(s, op.slot));
-  if (op.code == KCL_OP_END_ITERATION) joins = joins && !s->vectors && !s->A;
+  if (op.code == KCL_OP_END_ITERATION) joins = joins && !s->vectors && !kcl_stage_operator(s);
   if (!joins && !(s = new_stage(k))) return;
   push_operation(k, &s->scalar, &s->scalars, op);
 }

@@ -87,7 +87,7 @@ static bool op_reads(const kcl_op *o, kcl_vec v) {
 
 /* Does a stage read the vector from memory? Not when it has written it before. */
 static bool stage_reads(const kcl_stage *s, kcl_vec v) {
-  if (s->A && s->x == v) return true;
+  if (kcl_stage_operator(s) && s->x == v) return true;
   if (s->A && s->y == v) return false;
   for (int i = 0; i < s->vectors; i++) {
     if (op_reads(&s->vector[i], v)) return true;
@@ -96,19 +96,22 @@ static bool stage_reads(const kcl_stage *s, kcl_vec v) {
   return false;
 }
 
-/* Counts each vector of a stage once if it is read, and once if it is written. */
+static double bytes_of_vector(const kcl_program *k, kcl_vec v, int nrhs) {
+  return (kcl_vector_shared(k, v) ? 1 : nrhs) * (double)kcl_type_size(kcl_vector_stored(k, v)) *
+         (double)k->vector[v].n;
+}
+
+/* Counts each vector of a stage once if it is read, and once if it is written; those of a function of the caller's once more. */
 double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs) {
   enum { MOST_LISTED = 64 };
   kcl_vec list[MOST_LISTED];
   int count = kcl_stage_vectors(s, list, MOST_LISTED);
   double bytes = s->A ? kcl_stored_bytes(s->A) + kcl_stored_prepared_bytes(s->A) : 0;
-  for (int v = 0; v < count; v++) {
-    int times = kcl_vector_shared(k, list[v]) ? 1 : nrhs;
-    bytes += times * (double)kcl_type_size(kcl_vector_stored(k, list[v])) *
-             (double)k->vector[list[v]].n *
+  if (s->called) bytes += bytes_of_vector(k, s->x, nrhs) + bytes_of_vector(k, s->y, nrhs);
+  for (int v = 0; v < count; v++)
+    bytes += bytes_of_vector(k, list[v], nrhs) *
              ((kcl_stage_writes(s, list[v]) && kcl_stage_temporary(s, list[v]) < 0) +
               stage_reads(s, list[v]));
-  }
   return bytes;
 }
 

@@ -46,8 +46,8 @@ static void replace_separators(char *text) {
     if (*text == '|' || (unsigned char)*text < ' ') *text = '/';
 }
 
-void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const kcl_options *o,
-                    char key[KCL_KEY]) {
+void kcl_choice_key(const kcl_context *ctx, const kcl_csr *A, const kcl_stats *s,
+                    const kcl_options *o, char key[KCL_KEY]) {
   const kcl_device *d = &ctx->device;
   char device[280], driver[280];
   snprintf(device, sizeof device, "%s, %s", d->name, d->platform_name);

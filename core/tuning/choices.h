@@ -31,8 +31,8 @@ typedef struct kcl_choice {
 } kcl_choice;
 
 /* The key of a structure on a device; options enter with precision, solver, precond, parameters and nrhs. */
-void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const kcl_options *o,
-                    char key[KCL_KEY]);
+void kcl_choice_key(const kcl_context *ctx, const kcl_csr *A, const kcl_stats *s,
+                    const kcl_options *o, char key[KCL_KEY]);
 /* Records that this method did not solve the system, in this format and so in any. */
 void kcl_choice_failed(kcl_choice *c, const char *method, const char *precond, const char *format);
 /* Has the method failed in any format? */

@@ -85,7 +85,7 @@ static int64_t vector_bytes(const kcl_device *d) {
 /* ---------------------------------------------------------------- between processes */
 
 /* The version of the method of measuring leads the key: records of another one are not read. */
-static void device_key(const kcl *ctx, char key[600]) {
+static void device_key(const kcl_context *ctx, char key[600]) {
   const kcl_device *d = &ctx->device;
   snprintf(key, 600, "triad 2\n%s\n%s\n%s\n%s\n%d\n%lld", d->platform_name, d->name, d->version,
            d->driver, d->compute_units, (long long)last_cache(d));
@@ -96,7 +96,7 @@ static bool sound(const kcl_rates *r) {
          r->launch >= 0 && r->launch < 1;
 }
 
-static kcl_rates_record read_record(const kcl *ctx) {
+static kcl_rates_record read_record(const kcl_context *ctx) {
   char key[600];
   size_t size = 0;
   kcl_rates_record r = {.count = 0};
@@ -109,7 +109,7 @@ static kcl_rates_record read_record(const kcl *ctx) {
   return good ? r : (kcl_rates_record){.count = 0};
 }
 
-static void use_record(kcl *ctx, const kcl_rates_record *record) {
+static void use_record(kcl_context *ctx, const kcl_rates_record *record) {
   const kcl_rates r = kcl_rates_agreed(record);
   ctx->launch = r.launch;
   ctx->stream = (kcl_stream){.rate = r.stream,
@@ -122,7 +122,7 @@ static void use_record(kcl *ctx, const kcl_rates_record *record) {
                              .date = r.date};
 }
 
-void kcl_rates_recall(kcl *ctx) {
+void kcl_rates_recall(kcl_context *ctx) {
   if (ctx->stream.rate > 0) return;
   const kcl_rates_record r = read_record(ctx);
   use_record(ctx, &r);
@@ -139,9 +139,11 @@ typedef struct triad {
   kcl_executor ex;
 } triad;
 
-static kcl_type triad_type(const kcl *ctx) { return ctx->device.has_double ? KCL_D : KCL_S; }
+static kcl_type triad_type(const kcl_context *ctx) {
+  return ctx->device.has_double ? KCL_D : KCL_S;
+}
 
-static int open_triad(kcl *ctx, int64_t n, triad *t) {
+static int open_triad(kcl_context *ctx, int64_t n, triad *t) {
   int rc;
   KCL_TRY(kcl_program_create(ctx, triad_type(ctx), n, n, &t->k));
   kcl_vec z = kcl_vector(t->k, "z");
@@ -175,7 +177,7 @@ done:
 }
 
 /* Seconds per pass over vectors of n elements, ascending, after passes that warm up. */
-static int time_triad(kcl *ctx, int64_t n, double sample[RATE_PASSES], int *count) {
+static int time_triad(kcl_context *ctx, int64_t n, double sample[RATE_PASSES], int *count) {
   triad t = {.k = NULL};
   double once = 0;
   int rc;
@@ -193,7 +195,7 @@ done:
   return rc;
 }
 
-static int measure_memory(kcl *ctx, kcl_rates *r) {
+static int measure_memory(kcl_context *ctx, kcl_rates *r) {
   const int64_t size = (int64_t)kcl_type_size(triad_type(ctx));
   double t[RATE_PASSES], bytes;
   int count, rc;
@@ -209,7 +211,7 @@ static int measure_memory(kcl *ctx, kcl_rates *r) {
 }
 
 /* Measures the cache rate of a CPU. The model of a GPU has constants for its L2 cache instead (core/opencl/persistent/persistent.c). */
-static int measure_cache(kcl *ctx, kcl_rates *r) {
+static int measure_cache(kcl_context *ctx, kcl_rates *r) {
   const int64_t size = (int64_t)kcl_type_size(triad_type(ctx)),
                 n = last_cache(&ctx->device) / 6 / size;
   double t[RATE_PASSES];
@@ -219,7 +221,7 @@ static int measure_cache(kcl *ctx, kcl_rates *r) {
   return rc;
 }
 
-static int measure_launch(kcl *ctx, kcl_rates *r) {
+static int measure_launch(kcl_context *ctx, kcl_rates *r) {
   double t[RATE_PASSES];
   int count, rc;
   if (!ctx->opencl) return KCL_OK;
@@ -227,7 +229,7 @@ static int measure_launch(kcl *ctx, kcl_rates *r) {
   return rc;
 }
 
-static int measure_rates(kcl *ctx, kcl_rates *r) {
+static int measure_rates(kcl_context *ctx, kcl_rates *r) {
   int rc;
   *r = (kcl_rates){.date = (int64_t)time(NULL)};
   if ((rc = measure_memory(ctx, r)) || (rc = measure_cache(ctx, r))) return rc;
@@ -236,7 +238,7 @@ static int measure_rates(kcl *ctx, kcl_rates *r) {
 
 /* ---------------------------------------------------------------- for users */
 
-int kcl_stream_measure(kcl *ctx, double *rate) {
+int kcl_stream_measure(kcl_context *ctx, double *rate) {
   KCL_ENTER(ctx);
   kcl_rates now;
   int rc;
@@ -256,12 +258,12 @@ int kcl_stream_measure(kcl *ctx, double *rate) {
 
 /* Iterations that moved their data four times as fast as memory and cache on record: those were measured beside other programs.
  * Up to three times as fast are small systems, in the caches of single cores or a GPU. */
-static bool is_refuted(const kcl *ctx) {
+static bool is_refuted(const kcl_context *ctx) {
   const kcl_stream *s = &ctx->stream;
   return s->measurements < KCL_RATES_KEPT && ctx->moved > 4 * fmax(s->rate, s->cache_rate);
 }
 
-int kcl_stream_get(kcl *ctx, kcl_stream *out) {
+int kcl_stream_get(kcl_context *ctx, kcl_stream *out) {
   KCL_ENTER(ctx);
   double rate;
   int rc;
@@ -274,7 +276,7 @@ int kcl_stream_get(kcl *ctx, kcl_stream *out) {
   return rc;
 }
 
-int kcl_stream_rate(kcl *ctx, double *rate) {
+int kcl_stream_rate(kcl_context *ctx, double *rate) {
   kcl_stream s;
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;

@@ -28,6 +28,6 @@ int64_t kcl_stream_vector(int64_t last_cache, int64_t least, double capacity);
 
 /* Sets the rates of ctx that were not measured: those on record for this device and driver, or 0. They are measured by
  * kcl_stream_measure. */
-void kcl_rates_recall(kcl *ctx);
+void kcl_rates_recall(kcl_context *ctx);
 
 #endif

@@ -50,7 +50,7 @@ static bool split_name(const char *word, collection_place *p) {
   return true;
 }
 
-static int locate_matrix(kcl *ctx, const char *word, collection_place *p) {
+static int locate_matrix(kcl_context *ctx, const char *word, collection_place *p) {
   char file[2 * NAME];
   const char *base = getenv("KRYLOCL_COLLECTION");
   if (!split_name(word, p))
@@ -96,7 +96,7 @@ static const char *reason(int code) {
 }
 
 /* Discards a partial download that cannot be resumed (no ranges, or already complete). */
-static int fetch_archive(kcl *ctx, const collection_place *p) {
+static int fetch_archive(kcl_context *ctx, const collection_place *p) {
   bool begun = access(p->part, F_OK) == 0;
   int code = curl(p);
   if (begun && (code == CURL_NO_RANGE || code == CURL_NO_RESUME || code == CURL_HTTP)) {
@@ -108,7 +108,7 @@ static int fetch_archive(kcl *ctx, const collection_place *p) {
                   reason(code), p->url, code);
 }
 
-static int unpack_matrix(kcl *ctx, const collection_place *p, const kcl_tar_member *m) {
+static int unpack_matrix(kcl_context *ctx, const collection_place *p, const kcl_tar_member *m) {
   char file[120], path[DOWNLOAD_PATH];
   kcl_output o = {.file = -1};
   snprintf(file, sizeof file, "%.*s", m->name_length, m->name);
@@ -122,7 +122,7 @@ static int unpack_matrix(kcl *ctx, const collection_place *p, const kcl_tar_memb
 }
 
 /* Unpacks Name_*.mtx, then Name.mtx: if that exists, the download is complete. */
-static int unpack_all(kcl *ctx, const collection_place *p, const kcl_text *t) {
+static int unpack_all(kcl_context *ctx, const collection_place *p, const kcl_text *t) {
   kcl_tar_member m, matrix = {0};
   size_t at = 0, n = strlen(p->name);
   int rc = KCL_OK, found = 0;
@@ -141,7 +141,7 @@ static int unpack_all(kcl *ctx, const collection_place *p, const kcl_text *t) {
   return rc ? rc : unpack_matrix(ctx, p, &matrix);
 }
 
-static int unpack_archive(kcl *ctx, const collection_place *p) {
+static int unpack_archive(kcl_context *ctx, const collection_place *p) {
   kcl_text t = {0};
   int rc = kcl_text_open(ctx, p->part, &t);
   if (!rc) rc = unpack_all(ctx, p, &t);
@@ -150,7 +150,8 @@ static int unpack_archive(kcl *ctx, const collection_place *p) {
   return rc;
 }
 
-int kcl_collection_get(kcl *ctx, const char *group_name, bool fetch_it, char *path, size_t room) {
+int kcl_collection_get(kcl_context *ctx, const char *group_name, bool fetch_it, char *path,
+                       size_t room) {
   collection_place p;
   int rc;
   if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_need(ctx, "group_name", group_name)))

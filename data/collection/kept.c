@@ -45,7 +45,7 @@ static void list_group(const char *root, const char *group, FILE *to) {
   free(file);
 }
 
-int kcl_collection_kept(kcl *ctx, char **names) {
+int kcl_collection_kept(kcl_context *ctx, char **names) {
   char root[KEPT_PATH];
   struct dirent **group = NULL;
   size_t size = 0;

@@ -96,7 +96,7 @@ static void copy_entries(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static int refuse_entry(kcl *ctx, const array_reading *a) {
+static int refuse_entry(kcl_context *ctx, const array_reading *a) {
   int64_t line = a->starts ? line_of(a, a->bad) : 0;
   const array_entry t = entry_at(a, a->bad, &line);
   return kcl_fail(ctx, finite_value(&t) ? KCL_USAGE : KCL_INPUT,
@@ -107,14 +107,14 @@ static int refuse_entry(kcl *ctx, const array_reading *a) {
 
 /* ---------------------------------------------------------------- the fields */
 
-static int refuse_field(kcl *ctx, const char *field, int64_t value, const char *expected) {
+static int refuse_field(kcl_context *ctx, const char *field, int64_t value, const char *expected) {
   return kcl_fail(ctx, KCL_USAGE, "kcl_entries.%s is %lld, it must be %s", field, (long long)value,
                   expected);
 }
 
 static bool is_width(int bits) { return bits == 32 || bits == 64; }
 
-static int check_fields(kcl *ctx, const kcl_entries *e) {
+static int check_fields(kcl_context *ctx, const kcl_entries *e) {
   static const char bits[] = "32 or 64";
   if (e->size != sizeof *e)
     return refuse_field(ctx, "size", (int64_t)e->size, "sizeof(kcl_entries)");
@@ -126,13 +126,7 @@ static int check_fields(kcl *ctx, const kcl_entries *e) {
   return kcl_csr_check_sizes(ctx, e->rows, e->cols, e->nnz);
 }
 
-static int find_letter(kcl *ctx, int letter, kcl_type *out) {
-  for (int t = KCL_S; t <= KCL_Z; t++)
-    if (kcl_type_letter((kcl_type)t) == letter) return *out = (kcl_type)t, KCL_OK;
-  return refuse_field(ctx, "type", letter, "the letter 's', 'd', 'c' or 'z'");
-}
-
-static int check_declared_half(kcl *ctx, const kcl_entries *e) {
+static int check_declared_half(kcl_context *ctx, const kcl_entries *e) {
   int rc = kcl_symmetry_check(ctx, (kcl_symmetry)e->symmetry);
   if (rc || !e->half) return rc;
   if (e->half != KCL_LOWER && e->half != KCL_UPPER)
@@ -145,7 +139,7 @@ static int check_declared_half(kcl *ctx, const kcl_entries *e) {
   return KCL_OK;
 }
 
-static int check_arrays(kcl *ctx, const kcl_entries *e) {
+static int check_arrays(kcl_context *ctx, const kcl_entries *e) {
   int rc;
   if ((e->nnz || e->layout == KCL_CSR) && (rc = kcl_need(ctx, "kcl_entries.row", e->row)))
     return rc;
@@ -155,7 +149,7 @@ static int check_arrays(kcl *ctx, const kcl_entries *e) {
 }
 
 /* The starts ascend from the base to nnz beyond it. */
-static int check_starts(kcl *ctx, const array_reading *a) {
+static int check_starts(kcl_context *ctx, const array_reading *a) {
   const int64_t nnz = a->e->nnz;
   int64_t before = 0;
   for (int64_t i = 0; a->starts && i <= a->lines; i++) {
@@ -170,7 +164,7 @@ static int check_starts(kcl *ctx, const array_reading *a) {
   return KCL_OK;
 }
 
-static int read_fields(kcl *ctx, const kcl_entries *e, array_reading *out) {
+static int read_fields(kcl_context *ctx, const kcl_entries *e, array_reading *out) {
   int rc;
   if ((rc = kcl_need(ctx, "entries", e)) || (rc = check_fields(ctx, e))) return rc;
   *out = (array_reading){.e = e, .bad = e->nnz};
@@ -178,7 +172,9 @@ static int read_fields(kcl *ctx, const kcl_entries *e, array_reading *out) {
     out->starts = e->row, out->lines = e->rows, out->start_bits = e->row_bits;
   if (e->layout == KCL_CSC)
     out->starts = e->col, out->lines = e->cols, out->start_bits = e->col_bits;
-  if ((rc = find_letter(ctx, e->type, &out->type)) || (rc = check_declared_half(ctx, e))) return rc;
+  if ((rc = kcl_type_of_letter("kcl_entries.type", e->type, &out->type)) ||
+      (rc = check_declared_half(ctx, e)))
+    return rc;
   out->width = kcl_type_complex(out->type) ? 2 : 1;
   return (rc = check_arrays(ctx, e)) ? rc : check_starts(ctx, out);
 }
@@ -186,7 +182,8 @@ static int read_fields(kcl *ctx, const kcl_entries *e, array_reading *out) {
 /* ---------------------------------------------------------------- the matrix */
 
 /* Rows are built in double; float follows from them. */
-static int build_type(kcl *ctx, const array_reading *a, const mm_entries *list, kcl_csr **out) {
+static int build_type(kcl_context *ctx, const array_reading *a, const mm_entries *list,
+                      kcl_csr **out) {
   const kcl_entries *e = a->e;
   const mm_head h = {.name = "kcl_entries",
                      .symmetry = e->half ? (kcl_symmetry)e->symmetry : KCL_GENERAL,
@@ -204,7 +201,7 @@ static int build_type(kcl *ctx, const array_reading *a, const mm_entries *list, 
   return rc;
 }
 
-int kcl_csr_from_entries(kcl *ctx, const kcl_entries *entries, kcl_csr **out) {
+int kcl_csr_from_entries(kcl_context *ctx, const kcl_entries *entries, kcl_csr **out) {
   array_reading a;
   mm_entries list = {0};
   int rc;

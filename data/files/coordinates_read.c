@@ -43,7 +43,7 @@ static bool coordinates_knows(const kcl_text *t) {
   return t->data[0] != '%' && head_of(t, v, &line, &body, &width); /* %: a banner, misspelt */
 }
 
-static int read_coordinates_head(kcl *ctx, const kcl_text *t, mm_head *h) {
+static int read_coordinates_head(kcl_context *ctx, const kcl_text *t, mm_head *h) {
   static const kcl_field field[] = {KCL_PATTERN, KCL_REAL, KCL_COMPLEX};
   uint64_t v[3] = {0};
   int64_t line;
@@ -66,7 +66,7 @@ static int read_coordinates_head(kcl *ctx, const kcl_text *t, mm_head *h) {
   return KCL_OK;
 }
 
-static int read_coordinates(kcl *ctx, kcl_text *t, kcl_file_system *out) {
+static int read_coordinates(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
   mm_head h;
   int rc = read_coordinates_head(ctx, t, &h);
   return rc ? rc : mm_read_body(ctx, t, &h, &out->A);

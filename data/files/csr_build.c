@@ -25,7 +25,7 @@ typedef struct csr_building {
 enum { HUGE_ARRAY = 1 << 21 };
 
 /* Memory that is not zeroed, so that the scatter is its first touch. */
-static int allocate_untouched(kcl *ctx, int64_t count, size_t size, void **out) {
+static int allocate_untouched(kcl_context *ctx, int64_t count, size_t size, void **out) {
   size_t bytes = (size_t)count * size, step = bytes > 4 * HUGE_ARRAY ? HUGE_ARRAY : 64;
   bytes = (bytes / step + 1) * step;
   *out = kcl_has_room(bytes) ? aligned_alloc(step, bytes) : NULL;
@@ -45,7 +45,7 @@ static int choose_parts(const csr_building *b) {
 }
 
 /* All that the matrix needs, asked for before the first page is touched: a few bytes of text can state 2^31 rows. */
-static int check_room(kcl *ctx, const csr_building *b) {
+static int check_room(kcl_context *ctx, const csr_building *b) {
   const mm_head *h = b->h;
   const double value = b->width == 2 ? 16 : 8, half = h->symmetry == KCL_GENERAL ? 1 : 2;
   const double bytes = 4.0 * b->parts * (double)b->rows + 8.0 * (double)(b->rows + 1) +
@@ -94,7 +94,7 @@ static void place_part(void *arg, int64_t from, int64_t to) {
 }
 
 /* Computes the row pointers. */
-static int place_rows(kcl *ctx, csr_building *b) {
+static int place_rows(kcl_context *ctx, csr_building *b) {
   int64_t rows = b->rows, total = 0;
   kcl_for(rows, KCL_FEW, place_part, b);
   b->A->row_ptr[0] = 0;
@@ -237,7 +237,7 @@ static void close_gaps(csr_building *b) {
   b->A->nnz = at;
 }
 
-int mm_build_rows(kcl *ctx, const mm_head *h, int64_t from, int64_t to, const mm_entries *e,
+int mm_build_rows(kcl_context *ctx, const mm_head *h, int64_t from, int64_t to, const mm_entries *e,
                   kcl_csr **out) {
   csr_building b = {
       .h = h, .e = e, .from = from, .rows = to - from, .width = e->width == 2 ? 2 : 1};
@@ -268,6 +268,6 @@ done:
   return rc;
 }
 
-int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out) {
+int mm_build_csr(kcl_context *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out) {
   return mm_build_rows(ctx, h, 0, h->rows, e, out);
 }

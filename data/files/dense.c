@@ -28,7 +28,7 @@ static void add_entries(const mm_entries *e, int64_t rows, double *to) {
   }
 }
 
-int mm_dense_head(kcl *ctx, const kcl_text *t, mm_head *h) {
+int mm_dense_head(kcl_context *ctx, const kcl_text *t, mm_head *h) {
   int rc = mm_read_banner(ctx, t, h);
   if (rc) return rc;
   if (h->symmetry != KCL_GENERAL || h->field == KCL_PATTERN)
@@ -43,7 +43,7 @@ int mm_dense_head(kcl *ctx, const kcl_text *t, mm_head *h) {
   return KCL_OK;
 }
 
-static int read_market(kcl *ctx, const kcl_text *t, kcl_dense **out) {
+static int read_market(kcl_context *ctx, const kcl_text *t, kcl_dense **out) {
   mm_head h;
   mm_entries e = {0};
   int rc;
@@ -61,7 +61,7 @@ done:
 
 /* ---------------------------------------------------------------- plain numbers */
 
-static int append_number(kcl *ctx, kcl_numbers *n, double v) {
+static int append_number(kcl_context *ctx, kcl_numbers *n, double v) {
   if (n->count == n->room) {
     int64_t room = n->room ? 2 * n->room : 1024;
     double *val = realloc(n->val, (size_t)room * sizeof *val);
@@ -74,7 +74,7 @@ static int append_number(kcl *ctx, kcl_numbers *n, double v) {
 
 static bool is_end(char c) { return mm_is_blank(c) || c == '\n' || c == 0; }
 
-static int read_number_line(kcl *ctx, const char *line, const char *end, kcl_numbers *n) {
+static int read_number_line(kcl_context *ctx, const char *line, const char *end, kcl_numbers *n) {
   const char *p = mm_skip(line);
   int rc = KCL_OK;
   if (*p == '%' || *p == '#') return KCL_OK;
@@ -93,7 +93,7 @@ static int read_number_line(kcl *ctx, const char *line, const char *end, kcl_num
   return rc;
 }
 
-int kcl_parse_numbers(kcl *ctx, const char *begin, const char *end, kcl_numbers *n) {
+int kcl_parse_numbers(kcl_context *ctx, const char *begin, const char *end, kcl_numbers *n) {
   int rc = KCL_OK;
   *n = (kcl_numbers){0};
   kcl_number_init();
@@ -104,7 +104,7 @@ int kcl_parse_numbers(kcl *ctx, const char *begin, const char *end, kcl_numbers 
   return rc;
 }
 
-static int read_plain(kcl *ctx, const kcl_text *t, kcl_dense **out) {
+static int read_plain(kcl_context *ctx, const kcl_text *t, kcl_dense **out) {
   kcl_numbers n;
   int rc;
   KCL_TRY(kcl_parse_numbers(ctx, t->data, t->data + t->size, &n));
@@ -118,7 +118,7 @@ done:
   return rc;
 }
 
-int kcl_dense_read(kcl *ctx, const char *path, kcl_dense **out) {
+int kcl_dense_read(kcl_context *ctx, const char *path, kcl_dense **out) {
   kcl_text text = {0};
   int rc = kcl_need(ctx, "out", out);
   if (rc) return rc;

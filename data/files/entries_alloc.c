@@ -7,7 +7,7 @@
 
 enum { ALLOCATED_BLOCK = 1 << 16, HUGE_BLOCK = 1 << 21 }; /* entries; bytes */
 
-int mm_entries_alloc(kcl *ctx, int width, int64_t count, mm_entries *e, uint64_t **words) {
+int mm_entries_alloc(kcl_context *ctx, int width, int64_t count, mm_entries *e, uint64_t **words) {
   *e = (mm_entries){.width = width, .stride = width + 1, .total = count};
   size_t entry = (size_t)e->stride * sizeof **words;
   *words = NULL;

@@ -22,7 +22,7 @@ void kcl_file_system_free(kcl_file_system *s) {
   kcl_dense_free(&s->x0);
 }
 
-static int refuse_unknown(kcl *ctx, const kcl_text *t) {
+static int refuse_unknown(kcl_context *ctx, const kcl_text *t) {
   mm_error bad = {.line = 1};
   char list[160] = "";
   for (int i = 0; i < kcl_file_count; i++) {
@@ -37,13 +37,14 @@ static int refuse_unknown(kcl *ctx, const kcl_text *t) {
   return mm_error_report(ctx, t->name, &bad);
 }
 
-static int read_text(kcl *ctx, kcl_text *t, kcl_file_system *out) {
+static int read_text(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
   for (int i = 0; i < kcl_file_count; i++)
     if (kcl_files[i]->knows(t)) return kcl_files[i]->read(ctx, t, out);
   return refuse_unknown(ctx, t);
 }
 
-int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0) {
+int kcl_csr_read_system(kcl_context *ctx, const char *path, kcl_csr **A, kcl_dense **b,
+                        kcl_dense **x0) {
   kcl_text t = {0};
   kcl_file_system s = {0};
   int rc = kcl_need(ctx, "A", A);
@@ -64,7 +65,7 @@ int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, 
   return rc;
 }
 
-int kcl_csr_read(kcl *ctx, const char *path, kcl_csr **out) {
+int kcl_csr_read(kcl_context *ctx, const char *path, kcl_csr **out) {
   return kcl_csr_read_system(ctx, path, out, NULL, NULL);
 }
 
@@ -75,7 +76,7 @@ static bool ends_in(const char *path, const char *ending) {
   return n > e && path[n - e - 1] == '.' && strncmp(path + n - e, ending, e) == 0;
 }
 
-int kcl_csr_write_system(kcl *ctx, const char *path, const kcl_csr *A, const kcl_dense *b,
+int kcl_csr_write_system(kcl_context *ctx, const char *path, const kcl_csr *A, const kcl_dense *b,
                          const kcl_dense *x0) {
   const kcl_file *kind = kcl_files[0];
   int rc;
@@ -87,6 +88,6 @@ int kcl_csr_write_system(kcl *ctx, const char *path, const kcl_csr *A, const kcl
   return kind->write(ctx, path, &(kcl_file_system){(kcl_csr *)A, (kcl_dense *)b, (kcl_dense *)x0});
 }
 
-int kcl_csr_write(kcl *ctx, const char *path, const kcl_csr *A) {
+int kcl_csr_write(kcl_context *ctx, const char *path, const kcl_csr *A) {
   return kcl_csr_write_system(ctx, path, A, NULL, NULL);
 }

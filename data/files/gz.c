@@ -42,7 +42,7 @@ static void *remap(void *old, size_t from, size_t to) {
 }
 #endif
 
-static int reserve_text(kcl *ctx, kcl_text *t, size_t bytes) {
+static int reserve_text(kcl_context *ctx, kcl_text *t, size_t bytes) {
   size_t all = pages(bytes);
   void *m = t->data ? remap((void *)t->data, t->mapped, all) : map(all);
   if (m == MAP_FAILED)
@@ -53,7 +53,7 @@ static int reserve_text(kcl *ctx, kcl_text *t, size_t bytes) {
   return KCL_OK;
 }
 
-int kcl_text_create(kcl *ctx, const char *name, size_t bytes, kcl_text *out) {
+int kcl_text_create(kcl_context *ctx, const char *name, size_t bytes, kcl_text *out) {
   *out = (kcl_text){.name = name};
   const int rc = reserve_text(ctx, out, bytes);
   if (!rc) out->size = bytes;
@@ -81,7 +81,7 @@ void kcl_text_expect(char *begin, char *end) {
 void kcl_text_release(char *begin, char *end) { advise(begin, end, MADV_DONTNEED); }
 
 /* Maps bytes of the file over a reservation at least TEXT_PAD longer, so that zeros follow its end. */
-static int map_file(kcl *ctx, kcl_text *t, int file, size_t from, size_t size) {
+static int map_file(kcl_context *ctx, kcl_text *t, int file, size_t from, size_t size) {
   const size_t skip = from % (size_t)sysconf(_SC_PAGESIZE);
   int rc = reserve_text(ctx, t, skip + size);
   if (rc) return rc;
@@ -96,7 +96,7 @@ static int map_file(kcl *ctx, kcl_text *t, int file, size_t from, size_t size) {
   return KCL_OK;
 }
 
-static int read_pipe(kcl *ctx, kcl_text *t, int file) {
+static int read_pipe(kcl_context *ctx, kcl_text *t, int file) {
   int rc = reserve_text(ctx, t, 1 << 20);
   while (!rc) {
     if (t->mapped - t->size <= TEXT_PAD) rc = reserve_text(ctx, t, 2 * t->mapped);
@@ -110,7 +110,7 @@ static int read_pipe(kcl *ctx, kcl_text *t, int file) {
   return rc;
 }
 
-static int load_file(kcl *ctx, const char *path, kcl_text *t) {
+static int load_file(kcl_context *ctx, const char *path, kcl_text *t) {
   bool standard = strcmp(path, "-") == 0;
   int rc, file = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC);
   struct stat info;
@@ -232,7 +232,7 @@ static void unpack_gzip_member(void *arg, int64_t k, int64_t end) {
 
 /* Unpacks all members in parallel. A start is confirmed if the member before ends there with the stated
  * number of bytes. false if one is not: the members are then unpacked one after another. */
-static bool unpack_parts(kcl *ctx, const kcl_text *in, kcl_text *out) {
+static bool unpack_parts(kcl_context *ctx, const kcl_text *in, kcl_text *out) {
   int64_t n = 0;
   member_part *list = kcl_threads() > 1 && in->size > SMALLEST ? find_parts(in, &n) : NULL;
   bool good = list && list[n].out / 1100 < in->size && !reserve_text(ctx, out, list[n].out);
@@ -245,7 +245,7 @@ static bool unpack_parts(kcl *ctx, const kcl_text *in, kcl_text *out) {
   return good;
 }
 
-static int unpack_gzip(kcl *ctx, const kcl_text *in, kcl_text *out) {
+static int unpack_gzip(kcl_context *ctx, const kcl_text *in, kcl_text *out) {
   size_t at = 0, used = 0, made = 0;
   int rc = KCL_OK, r;
   out->name = in->name;
@@ -276,7 +276,7 @@ static int unpack_gzip(kcl *ctx, const kcl_text *in, kcl_text *out) {
   return rc;
 }
 #else
-static int unpack_gzip(kcl *ctx, const kcl_text *in, kcl_text *out) {
+static int unpack_gzip(kcl_context *ctx, const kcl_text *in, kcl_text *out) {
   *out = (kcl_text){0};
   return kcl_fail(
       ctx, KCL_INPUT,
@@ -286,7 +286,7 @@ static int unpack_gzip(kcl *ctx, const kcl_text *in, kcl_text *out) {
 #endif
 
 /* Refuses common kinds of files that no reader knows, with advice. */
-static int refuse_foreign(kcl *ctx, const kcl_text *t) {
+static int refuse_foreign(kcl_context *ctx, const kcl_text *t) {
   static const struct {
     const char *magic, *what;
   } foreign[] = {
@@ -305,7 +305,7 @@ static int refuse_foreign(kcl *ctx, const kcl_text *t) {
   return KCL_OK;
 }
 
-int kcl_text_open(kcl *ctx, const char *path, kcl_text *out) {
+int kcl_text_open(kcl_context *ctx, const char *path, kcl_text *out) {
   kcl_text raw = {0}, text = {0};
   int rc = load_file(ctx, path, &raw);
   if (!rc && (rc = refuse_foreign(ctx, &raw))) {
@@ -332,7 +332,8 @@ int64_t kcl_text_size(const char *path) {
   return plain ? (int64_t)info.st_size : -1;
 }
 
-int kcl_text_open_part(kcl *ctx, const char *path, int64_t from, int64_t to, kcl_text *out) {
+int kcl_text_open_part(kcl_context *ctx, const char *path, int64_t from, int64_t to,
+                       kcl_text *out) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   *out = (kcl_text){.name = path};
   if (file < 0) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));

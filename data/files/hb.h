@@ -33,7 +33,7 @@ typedef struct hb_head {
   int64_t lines;                  /* of the header: 4 or 5 */
 } hb_head;
 bool hb_knows(const kcl_text *t);
-int hb_read_head(kcl *ctx, const kcl_text *t, hb_head *out);
+int hb_read_head(kcl_context *ctx, const kcl_text *t, hb_head *out);
 
 /* All lines of a text, and the next one to be read. */
 typedef struct hb_cards {
@@ -41,10 +41,10 @@ typedef struct hb_cards {
   const char **line; /* [count + 1] */
   int64_t count, next;
 } hb_cards;
-int hb_cards_cut(kcl *ctx, const kcl_text *t, hb_cards *out);
+int hb_cards_cut(kcl_context *ctx, const kcl_text *t, hb_cards *out);
 /* Reads `count` numbers from the next line on into integers or numbers, whichever is not NULL; `what`
  * names them in messages. */
-int hb_cards_read(kcl *ctx, hb_cards *c, const hb_edit *e, int64_t count, const char *what,
+int hb_cards_read(kcl_context *ctx, hb_cards *c, const hb_edit *e, int64_t count, const char *what,
                   int64_t *integers, double *numbers);
 static inline int64_t hb_cards_needed(const hb_edit *e, int64_t count) {
   return (count + e->per_line - 1) / e->per_line;

@@ -7,7 +7,7 @@
 
 enum { LEAST_LINES = 2048 }; /* lines that are worth a thread */
 
-int hb_cards_cut(kcl *ctx, const kcl_text *t, hb_cards *c) {
+int hb_cards_cut(kcl_context *ctx, const kcl_text *t, hb_cards *c) {
   const char *end = t->data + t->size;
   int64_t room = 0;
   *c = (hb_cards){.t = t};
@@ -76,7 +76,7 @@ static void read_cards(void *arg, int64_t from, int64_t to) {
     }
 }
 
-static int report_card_field(kcl *ctx, const card_part *p, int64_t k, const char *what) {
+static int report_card_field(kcl_context *ctx, const card_part *p, int64_t k, const char *what) {
   const int64_t number = p->c->next + k, fields = p->count - k * p->e->per_line;
   const char *line = p->c->line[number], *end = p->c->line[number + 1], *at = read_card(p, k);
   const int64_t last = fields < p->e->per_line ? fields : p->e->per_line;
@@ -86,7 +86,7 @@ static int report_card_field(kcl *ctx, const card_part *p, int64_t k, const char
   return mm_error_report(ctx, p->c->t->name, &bad);
 }
 
-int hb_cards_read(kcl *ctx, hb_cards *c, const hb_edit *e, int64_t count, const char *what,
+int hb_cards_read(kcl_context *ctx, hb_cards *c, const hb_edit *e, int64_t count, const char *what,
                   int64_t *integers, double *numbers) {
   card_part p = {c, e, count, integers, numbers, INT64_MAX};
   int64_t lines = hb_cards_needed(e, count);

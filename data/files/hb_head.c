@@ -52,14 +52,14 @@ bool hb_knows(const kcl_text *t) {
          parse_numbers(three.begin + 3, three.end, 4, v, where) >= 3;
 }
 
-static int report_head(kcl *ctx, const kcl_text *t, int64_t k, const char *at,
+static int report_head(kcl_context *ctx, const kcl_text *t, int64_t k, const char *at,
                        const char *expected) {
   mm_error bad = {.line = k};
   mm_error_set(&bad, line_at(t, k).begin, at, "%s", expected);
   return mm_error_report(ctx, t->name, &bad);
 }
 
-static int read_counts(kcl *ctx, const kcl_text *t, hb_head *h) {
+static int read_counts(kcl_context *ctx, const kcl_text *t, hb_head *h) {
   int64_t v[5] = {0};
   const char *where[6];
   card_line l = line_at(t, 2);
@@ -70,7 +70,7 @@ static int read_counts(kcl *ctx, const kcl_text *t, hb_head *h) {
   return KCL_OK;
 }
 
-static int read_type(kcl *ctx, const kcl_text *t, hb_head *h) {
+static int read_type(kcl_context *ctx, const kcl_text *t, hb_head *h) {
   static const kcl_field fields[] = {KCL_REAL, KCL_COMPLEX, KCL_INTEGER, KCL_PATTERN};
   static const kcl_symmetry symmetries[] = {KCL_SYMMETRIC, KCL_GENERAL, KCL_HERMITIAN, KCL_SKEW,
                                             KCL_GENERAL};
@@ -112,7 +112,7 @@ static card_line parentheses(const char *p, const char *end) {
 }
 
 /* A pattern matrix has no format for values, or one that is ignored. */
-static int read_formats(kcl *ctx, const kcl_text *t, hb_head *h) {
+static int read_formats(kcl_context *ctx, const kcl_text *t, hb_head *h) {
   card_line l = line_at(t, 4), found[HB_PARTS];
   int n = 0, part;
   for (const char *p = l.begin; n < HB_PARTS; p = found[n++].end) {
@@ -134,7 +134,7 @@ static int read_formats(kcl *ctx, const kcl_text *t, hb_head *h) {
   return KCL_OK;
 }
 
-static int read_rhs_card(kcl *ctx, const kcl_text *t, hb_head *h) {
+static int read_rhs_card(kcl_context *ctx, const kcl_text *t, hb_head *h) {
   int64_t v[2] = {0, 0};
   const char *where[3];
   card_line l = line_at(t, 5);
@@ -149,7 +149,7 @@ static int read_rhs_card(kcl *ctx, const kcl_text *t, hb_head *h) {
   return KCL_OK;
 }
 
-int hb_read_head(kcl *ctx, const kcl_text *t, hb_head *h) {
+int hb_read_head(kcl_context *ctx, const kcl_text *t, hb_head *h) {
   int rc;
   *h = (hb_head){.lines = 4};
   KCL_TRY(read_counts(ctx, t, h));

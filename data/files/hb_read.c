@@ -17,7 +17,7 @@ typedef struct hb_reading {
   int parts;                /* numbers per entry: 1, or 2 if complex */
 } hb_reading;
 
-static int check_hb_pointers(kcl *ctx, const hb_reading *r, const int64_t *p, int64_t n,
+static int check_hb_pointers(kcl_context *ctx, const hb_reading *r, const int64_t *p, int64_t n,
                              int64_t entries) {
   bool good = p[0] == 1 && p[n] == entries + 1;
   for (int64_t j = 0; j < n; j++) good = good && p[j] <= p[j + 1];
@@ -44,7 +44,7 @@ static void check_part(void *arg, int64_t from, int64_t to) {
     }
 }
 
-static int check_indices(kcl *ctx, const hb_reading *r, const int64_t *index, int64_t n,
+static int check_indices(kcl_context *ctx, const hb_reading *r, const int64_t *index, int64_t n,
                          int64_t first) {
   index_checking c = {.index = index, .rows = r->h->rows, .bad = n};
   kcl_for(n, KCL_FEW, check_part, &c);
@@ -56,7 +56,7 @@ static int check_indices(kcl *ctx, const hb_reading *r, const int64_t *index, in
 }
 
 /* Pointers, indices and values of the matrix. */
-static int read_arrays(kcl *ctx, hb_reading *r) {
+static int read_arrays(kcl_context *ctx, hb_reading *r) {
   const hb_head *h = r->h;
   int rc;
   KCL_TRY(kcl_alloc(ctx, h->cols + 1, 8, "column pointers", (void **)&r->pointer));
@@ -77,7 +77,7 @@ done:
 }
 
 /* Half storage must be one triangle, without a diagonal if skew-symmetric, with a real one if Hermitian. */
-static int check_half(kcl *ctx, const hb_reading *r) {
+static int check_half(kcl_context *ctx, const hb_reading *r) {
   const hb_head *h = r->h;
   int64_t lower = 0, upper = 0, diagonal = 0;
   for (int64_t j = 0; h->symmetry != KCL_GENERAL && j < h->cols; j++)
@@ -116,7 +116,7 @@ static void spread_values(void *arg, int64_t from, int64_t to) {
     }
 }
 
-static int build_hb_matrix(kcl *ctx, const hb_reading *r, kcl_csr **A) {
+static int build_hb_matrix(kcl_context *ctx, const hb_reading *r, kcl_csr **A) {
   const hb_head *h = r->h;
   mm_head as = {.coordinate = true,
                 .field = h->field,
@@ -143,7 +143,7 @@ done:
 
 /* Full columns follow each other without a break, or each begins on a new line, as the number of lines
  * shows. */
-static int read_full_columns(kcl *ctx, hb_reading *r, int64_t rows, int64_t lines,
+static int read_full_columns(kcl_context *ctx, hb_reading *r, int64_t rows, int64_t lines,
                              kcl_dense **out) {
   const hb_head *h = r->h;
   const hb_edit *e = &h->edit[HB_RHS];
@@ -164,7 +164,7 @@ done:
 }
 
 /* Right-hand sides in compressed columns, like the matrix. */
-static int read_sparse(kcl *ctx, hb_reading *r, kcl_dense **out) {
+static int read_sparse(kcl_context *ctx, hb_reading *r, kcl_dense **out) {
   const hb_head *h = r->h;
   int64_t n = h->rhs_count, m = h->rhs_entries, *pointer = NULL, *index = NULL;
   double *value = NULL;
@@ -196,7 +196,7 @@ done:
   return rc;
 }
 
-static int read_right_hand_sides(kcl *ctx, hb_reading *r, kcl_file_system *out) {
+static int read_right_hand_sides(kcl_context *ctx, hb_reading *r, kcl_file_system *out) {
   const hb_head *h = r->h;
   int groups = (h->rhs_kind == 'F') + h->guess + h->solution;
   kcl_dense *solution = NULL;
@@ -215,7 +215,7 @@ done:
   return rc;
 }
 
-static int read_hb(kcl *ctx, kcl_text *t, kcl_file_system *out) {
+static int read_hb(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
   hb_head h;
   hb_reading r = {.h = &h};
   int rc;

@@ -12,12 +12,12 @@ static bool kcl_file_knows(const kcl_text *t) {
   return t->size >= 8 && memcmp(t->data, kcl_file_magic, 8) == 0;
 }
 
-int kcl_binary_refuse(kcl *ctx, const char *path, const char *found) {
+int kcl_binary_refuse(kcl_context *ctx, const char *path, const char *found) {
   return kcl_fail(ctx, KCL_INPUT, "%s: %s, expected a whole .kcl file of version %d: make it again",
                   path, found, KCL_FILE_VERSION);
 }
 
-static int refuse_file(kcl *ctx, const kcl_text *t, const char *found) {
+static int refuse_file(kcl_context *ctx, const kcl_text *t, const char *found) {
   return kcl_binary_refuse(ctx, t->name, found);
 }
 
@@ -50,7 +50,7 @@ static bool layout_good(const kcl_file_head *h) {
   return at == h->size;
 }
 
-static int check_head(kcl *ctx, const kcl_text *t, kcl_file_head *h) {
+static int check_head(kcl_context *ctx, const kcl_text *t, kcl_file_head *h) {
   if (t->size < KCL_FILE_HEAD) return refuse_file(ctx, t, "the file is cut short");
   memcpy(h, t->data, sizeof *h);
   if (h->order != KCL_FILE_ORDER)
@@ -66,7 +66,7 @@ static int check_head(kcl *ctx, const kcl_text *t, kcl_file_head *h) {
   return KCL_OK;
 }
 
-static int check_file_sum(kcl *ctx, const kcl_text *t, const kcl_file_head *h) {
+static int check_file_sum(kcl_context *ctx, const kcl_text *t, const kcl_file_head *h) {
   uint64_t sum = 0;
   for (int k = 0; k < KCL_FILE_PARTS; k++)
     sum = kcl_sum64(t->data + h->part[k].offset, h->part[k].bytes, sum);
@@ -115,7 +115,7 @@ static bool structure_good(const kcl_file_head *h, const int64_t *ptr, const int
   return ptr[h->rows] == h->nnz && kcl_binary_rows_good(h->rows, h->cols, ptr, col);
 }
 
-static int read_dense(kcl *ctx, const kcl_text *t, const kcl_file_head *h, int part,
+static int read_dense(kcl_context *ctx, const kcl_text *t, const kcl_file_head *h, int part,
                       kcl_dense **out) {
   int64_t cols = part == KCL_PART_B ? h->b_cols : h->x_cols;
   bool complex = h->dense_complex >> (part - KCL_PART_B) & 1;
@@ -127,7 +127,7 @@ static int read_dense(kcl *ctx, const kcl_text *t, const kcl_file_head *h, int p
 }
 
 /* Moves the mapping from t to A. */
-static int borrow(kcl *ctx, kcl_text *t, const kcl_file_head *h, kcl_csr **out) {
+static int borrow(kcl_context *ctx, kcl_text *t, const kcl_file_head *h, kcl_csr **out) {
   kcl_csr *A;
   int rc = kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A);
   if (rc) return rc;
@@ -144,7 +144,7 @@ static int borrow(kcl *ctx, kcl_text *t, const kcl_file_head *h, kcl_csr **out) 
   return KCL_OK;
 }
 
-static int read_kcl(kcl *ctx, kcl_text *t, kcl_file_system *out) {
+static int read_kcl(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
   kcl_file_head h;
   int rc;
   KCL_TRY(check_head(ctx, t, &h));
@@ -161,7 +161,7 @@ done:
 
 /* ---------------------------------------------------------------- parts */
 
-int kcl_binary_head(kcl *ctx, const char *path, int64_t size, kcl_file_head *h) {
+int kcl_binary_head(kcl_context *ctx, const char *path, int64_t size, kcl_file_head *h) {
   char first[KCL_FILE_HEAD] = "";
   const int64_t there = size < KCL_FILE_HEAD ? size : KCL_FILE_HEAD;
   int rc = kcl_binary_copy(ctx, path, 0, (uint64_t)there, first);
@@ -171,8 +171,8 @@ int kcl_binary_head(kcl *ctx, const char *path, int64_t size, kcl_file_head *h) 
 /* Calls use(self, data, bytes) for consecutive blocks of bytes [from, from + bytes) of the file, so that few pages are mapped. */
 typedef void kcl_use(void *self, const char *data, size_t bytes);
 
-static int by_pieces(kcl *ctx, const char *path, uint64_t from, uint64_t bytes, kcl_use *use,
-                     void *self) {
+static int by_pieces(kcl_context *ctx, const char *path, uint64_t from, uint64_t bytes,
+                     kcl_use *use, void *self) {
   const uint64_t piece = 16 * KCL_SUM64_CHUNK;
   int rc = KCL_OK;
   for (uint64_t at = 0; at < bytes && !rc; at += piece) {
@@ -192,7 +192,7 @@ static void copy_part(void *self, const char *data, size_t bytes) {
   *to += bytes;
 }
 
-int kcl_binary_copy(kcl *ctx, const char *path, uint64_t from, uint64_t bytes, void *to) {
+int kcl_binary_copy(kcl_context *ctx, const char *path, uint64_t from, uint64_t bytes, void *to) {
   return by_pieces(ctx, path, from, bytes, copy_part, &to);
 }
 
@@ -202,7 +202,7 @@ static void sum_piece(void *self, const char *data, size_t bytes) {
   *sum += (bytes + KCL_SUM64_CHUNK - 1) / KCL_SUM64_CHUNK;
 }
 
-int kcl_binary_sums(kcl *ctx, const char *path, const kcl_file_part *part, int64_t first,
+int kcl_binary_sums(kcl_context *ctx, const char *path, const kcl_file_part *part, int64_t first,
                     int64_t last, uint64_t *sum) {
   const uint64_t from = (uint64_t)first * KCL_SUM64_CHUNK, to = (uint64_t)last * KCL_SUM64_CHUNK,
                  end = to < part->bytes ? to : part->bytes;

@@ -40,7 +40,7 @@ static uint64_t sum_arrays(const kcl_file_head *h, const arrays *a) {
   return sum;
 }
 
-static int write_array(kcl *ctx, kcl_output *o, const void *data, size_t bytes) {
+static int write_array(kcl_context *ctx, kcl_output *o, const void *data, size_t bytes) {
   static const char zeros[ALIGN];
   int rc = KCL_OK;
   for (size_t at = 0; at < bytes && !rc; at += WRITE)
@@ -49,7 +49,7 @@ static int write_array(kcl *ctx, kcl_output *o, const void *data, size_t bytes) 
   return rc ? rc : kcl_output_write(ctx, o, zeros, gap);
 }
 
-static int check_file_system(kcl *ctx, const char *path, const kcl_file_system *s) {
+static int check_file_system(kcl_context *ctx, const char *path, const kcl_file_system *s) {
   const kcl_dense *d[2] = {s->b, s->x0};
   for (int k = 0; k < 2; k++)
     if (d[k] && (d[k]->rows != (k ? s->A->cols : s->A->rows) ||
@@ -60,7 +60,7 @@ static int check_file_system(kcl *ctx, const char *path, const kcl_file_system *
 }
 
 /* A is of type D or Z. */
-static int write_wide(kcl *ctx, const char *path, const kcl_file_system *s) {
+static int write_wide(kcl_context *ctx, const char *path, const kcl_file_system *s) {
   const kcl_csr *A = s->A;
   kcl_file_head h = {.version = KCL_FILE_VERSION, .order = KCL_FILE_ORDER};
   kcl_output o = {.file = -1};
@@ -94,7 +94,7 @@ done:
   return rc;
 }
 
-int kcl_binary_write(kcl *ctx, const char *path, const kcl_file_system *s) {
+int kcl_binary_write(kcl_context *ctx, const char *path, const kcl_file_system *s) {
   kcl_type type = kcl_wide_type(s->A->type);
   kcl_csr *wide = NULL;
   if (s->A->type == type) return write_wide(ctx, path, s);

@@ -3,9 +3,9 @@
 #include "data/files/parts.h"
 #include <string.h>
 
-typedef int kcl_know(kcl *ctx, const kcl_text *t, kcl_look *out);
+typedef int kcl_know(kcl_context *ctx, const kcl_text *t, kcl_look *out);
 
-static int know_matrix(kcl *ctx, const kcl_text *t, kcl_look *out) {
+static int know_matrix(kcl_context *ctx, const kcl_text *t, kcl_look *out) {
   int i = 0, rc = KCL_OK;
   while (i < kcl_file_count && !kcl_files[i]->knows(t)) i++;
   if (i == kcl_file_count) return KCL_OK;
@@ -15,14 +15,14 @@ static int know_matrix(kcl *ctx, const kcl_text *t, kcl_look *out) {
   return rc;
 }
 
-static int know_dense(kcl *ctx, const kcl_text *t, kcl_look *out) {
+static int know_dense(kcl_context *ctx, const kcl_text *t, kcl_look *out) {
   out->layout = KCL_FILE_NUMBERS;
   if (!mm_has_banner(t)) return KCL_OK;
   out->layout = KCL_FILE_LINES;
   return mm_dense_head(ctx, t, &out->head);
 }
 
-static int look_in(kcl *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
+static int look_in(kcl_context *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
   out->layout = KCL_FILE_WHOLE;
   int rc = know(ctx, t, out);
   out->body = out->layout == KCL_FILE_LINES && !rc ? out->head.body - t->data : 0;
@@ -31,8 +31,8 @@ static int look_in(kcl *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
 }
 
 /* By the first `bytes` of the file; *enough: the head ends there. */
-static int look_at_head(kcl *ctx, const char *path, int64_t bytes, kcl_know *know, kcl_look *out,
-                        bool *enough) {
+static int look_at_head(kcl_context *ctx, const char *path, int64_t bytes, kcl_know *know,
+                        kcl_look *out, bool *enough) {
   kcl_text t;
   int rc = kcl_text_open_part(ctx, path, 0, bytes, &t);
   if (rc) return rc;
@@ -43,7 +43,7 @@ static int look_at_head(kcl *ctx, const char *path, int64_t bytes, kcl_know *kno
 }
 
 /* Looks at more of the file where comments are so long that the head does not end in the first bytes. */
-static int look_twice(kcl *ctx, const char *path, kcl_know *know, kcl_look *out) {
+static int look_twice(kcl_context *ctx, const char *path, kcl_know *know, kcl_look *out) {
   const int64_t first = 1 << 20;
   bool enough = false;
   *out = (kcl_look){.size = kcl_text_size(path)};
@@ -52,21 +52,21 @@ static int look_twice(kcl *ctx, const char *path, kcl_know *know, kcl_look *out)
   return enough || out->size <= first ? rc : look_at_head(ctx, path, out->size, know, out, &enough);
 }
 
-static int look_at_whole(kcl *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
+static int look_at_whole(kcl_context *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
   *out = (kcl_look){.size = (int64_t)t->size};
   return look_in(ctx, t, know, out);
 }
 
-static int look_at_matrix(kcl *ctx, const char *path, kcl_look *out) {
+static int look_at_matrix(kcl_context *ctx, const char *path, kcl_look *out) {
   return look_twice(ctx, path, know_matrix, out);
 }
-static int matrix_in(kcl *ctx, const kcl_text *t, kcl_look *out) {
+static int matrix_in(kcl_context *ctx, const kcl_text *t, kcl_look *out) {
   return look_at_whole(ctx, t, know_matrix, out);
 }
-static int dense_at(kcl *ctx, const char *path, kcl_look *out) {
+static int dense_at(kcl_context *ctx, const char *path, kcl_look *out) {
   return look_twice(ctx, path, know_dense, out);
 }
-static int dense_in(kcl *ctx, const kcl_text *t, kcl_look *out) {
+static int dense_in(kcl_context *ctx, const kcl_text *t, kcl_look *out) {
   return look_at_whole(ctx, t, know_dense, out);
 }
 

@@ -14,7 +14,7 @@ static void put_array_entry(kcl_csr *A, bool skew, int64_t i, int64_t j, double 
     val[q] = re;
 }
 
-int mm_build_array(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out) {
+int mm_build_array(kcl_context *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out) {
   kcl_symmetry s = h->symmetry;
   bool skew = s == KCL_SKEW, half = s != KCL_GENERAL;
   int64_t per_row = h->cols - skew, i = skew, j = 0;

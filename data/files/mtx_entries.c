@@ -236,7 +236,7 @@ static void run_blocks(void *arg, const kcl_member *me) {
 }
 
 /* Lines and entries of all blocks, up to the first error. */
-static int count_up(kcl *ctx, const parse_job *j) {
+static int count_up(kcl_context *ctx, const parse_job *j) {
   mm_entries *e = j->e;
   const int64_t last = j->first_bad < e->blocks ? j->first_bad : e->blocks;
   for (int64_t k = 0; k < last; k++) e->total += e->block[k].count, e->lines += e->block[k].lines;
@@ -247,7 +247,7 @@ static int count_up(kcl *ctx, const parse_job *j) {
   return KCL_OK;
 }
 
-int mm_check_total(kcl *ctx, const mm_head *h, int64_t total, int64_t lines) {
+int mm_check_total(kcl_context *ctx, const mm_head *h, int64_t total, int64_t lines) {
   mm_error bad = {.line = h->lines, .column = h->entries_column};
   const char *source = h->coordinate ? "as this line says" : "by these sizes";
   if (total == h->entries) return KCL_OK;
@@ -259,7 +259,7 @@ int mm_check_total(kcl *ctx, const mm_head *h, int64_t total, int64_t lines) {
 
 /* Reserves address space, not memory, for every thread to parse the whole text. If that is limited, one
  * thread is used. */
-static int reserve_words(kcl *ctx, parse_job *j, int64_t bytes) {
+static int reserve_words(kcl_context *ctx, parse_job *j, int64_t bytes) {
   mm_entries *e = j->e;
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   size_t arena = (size_t)(bytes / j->line_bytes + 2) * (size_t)e->stride * sizeof(uint64_t);
@@ -278,7 +278,7 @@ static int reserve_words(kcl *ctx, parse_job *j, int64_t bytes) {
   return KCL_OK;
 }
 
-int mm_parse_lines(kcl *ctx, const mm_head *h, char *begin, char *end, mm_entries *out) {
+int mm_parse_lines(kcl_context *ctx, const mm_head *h, char *begin, char *end, mm_entries *out) {
   int width = h->field == KCL_PATTERN ? 0 : h->field == KCL_COMPLEX ? 2 : 1;
   int64_t bytes = end - begin,
           size = bytes / MAX_BLOCKS > TEXT_BLOCK ? bytes / MAX_BLOCKS : TEXT_BLOCK;
@@ -307,7 +307,7 @@ int mm_parse_lines(kcl *ctx, const mm_head *h, char *begin, char *end, mm_entrie
   return count_up(ctx, &j);
 }
 
-int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *out) {
+int mm_read_entries(kcl_context *ctx, const kcl_text *t, const mm_head *h, mm_entries *out) {
   int rc = mm_parse_lines(ctx, h, h->body, t->data + t->size, out);
   if (rc) return rc;
   if (!out->bad) return mm_check_total(ctx, h, out->total, out->lines);

@@ -67,7 +67,7 @@ void mm_error_set(mm_error *bad, const char *line, const char *at, const char *f
   va_end(args);
 }
 
-int mm_error_report(kcl *ctx, const char *name, const mm_error *bad) {
+int mm_error_report(kcl_context *ctx, const char *name, const mm_error *bad) {
   return kcl_fail(ctx, KCL_INPUT, "%s:%lld:%lld: found %s, expected %s", name, (long long)bad->line,
                   (long long)bad->column, bad->found, bad->expected);
 }
@@ -94,7 +94,7 @@ static const char *word_after(const char *p) {
   return mm_skip(p);
 }
 
-int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h) {
+int mm_read_banner(kcl_context *ctx, const kcl_text *t, mm_head *h) {
   static const char *const banner[] = {"%%MatrixMarket"}, *const object[] = {"matrix"};
   static const char *const layout[] = {"coordinate", "array"};
   static const char *const field[] = {"real", "integer", "complex", "pattern"};
@@ -177,7 +177,7 @@ done:
   return rc;
 }
 
-int mm_read_size(kcl *ctx, const kcl_text *t, mm_head *h) {
+int mm_read_size(kcl_context *ctx, const kcl_text *t, mm_head *h) {
   const char *end = t->data + t->size, *p = mm_next_line(t->data, end);
   mm_error bad = {0};
   int64_t line = 2;

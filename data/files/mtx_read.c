@@ -4,7 +4,7 @@
 #include "core/base/context.h"
 #include "data/files/file.h"
 
-int mm_read_body(kcl *ctx, kcl_text *t, mm_head *h, kcl_csr **out) {
+int mm_read_body(kcl_context *ctx, kcl_text *t, mm_head *h, kcl_csr **out) {
   mm_entries entries = {0};
   int rc;
   KCL_TRY(mm_read_entries(ctx, t, h, &entries));
@@ -18,18 +18,18 @@ done:
   return rc;
 }
 
-static int read_mtx_head(kcl *ctx, const kcl_text *t, mm_head *h) {
+static int read_mtx_head(kcl_context *ctx, const kcl_text *t, mm_head *h) {
   int rc = mm_read_banner(ctx, t, h);
   return rc ? rc : mm_read_size(ctx, t, h);
 }
 
-static int read_mtx(kcl *ctx, kcl_text *t, kcl_file_system *out) {
+static int read_mtx(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
   mm_head head;
   int rc = read_mtx_head(ctx, t, &head);
   return rc ? rc : mm_read_body(ctx, t, &head, &out->A);
 }
 
-int kcl_set_index_base(kcl *ctx, int base) {
+int kcl_set_index_base(kcl_context *ctx, int base) {
   int rc = kcl_need(ctx, "ctx", ctx);
   if (rc) return rc;
   if (base != 0 && base != 1)

@@ -88,7 +88,7 @@ static int64_t count_written(const mtx_source *s) {
   return c.n;
 }
 
-int mtx_write(kcl *ctx, const char *path, const kcl_file_system *system) {
+int mtx_write(kcl_context *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
   kcl_csr *wide = NULL;
   kcl_output o = {.file = -1};
@@ -134,7 +134,7 @@ static mtx_source dense_source(const kcl_dense *B) {
                       .parts = B->rows * B->cols / ENTRIES_PER_PART + 1};
 }
 
-int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B) {
+int kcl_dense_write(kcl_context *ctx, const char *path, const kcl_dense *B) {
   kcl_output o = {.file = -1};
   char head[KCL_DENSE_HEAD];
   int rc;
@@ -162,7 +162,8 @@ static void format_one(void *arg, int64_t part, int64_t end) {
   if (format_mtx_part(&f->s, part, &f->part[part])) f->failed = true;
 }
 
-int kcl_format_numbers(kcl *ctx, kcl_type type, const double *v, int64_t n, kcl_formatted *out) {
+int kcl_format_numbers(kcl_context *ctx, kcl_type type, const double *v, int64_t n,
+                       kcl_formatted *out) {
   const kcl_dense B = {.rows = n, .cols = 1, .type = type, .val = (double *)(uintptr_t)v};
   formatting f = {.s = dense_source(&B)};
   out->parts = f.s.parts;
@@ -174,7 +175,7 @@ int kcl_format_numbers(kcl *ctx, kcl_type type, const double *v, int64_t n, kcl_
   return f.failed ? kcl_fail(ctx, KCL_MEMORY, "out of memory: text") : KCL_OK;
 }
 
-int kcl_formatted_write(kcl *ctx, kcl_output *o, const kcl_formatted *f, int64_t at) {
+int kcl_formatted_write(kcl_context *ctx, kcl_output *o, const kcl_formatted *f, int64_t at) {
   int rc = kcl_output_seek(ctx, o, at);
   for (int64_t k = 0; k < f->parts && !rc; k++)
     rc = kcl_output_write(ctx, o, f->part[k].data, f->part[k].size);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int write_part(kcl *ctx, kcl_output *o, kcl_bytes *b, bool failed) {
+static int write_part(kcl_context *ctx, kcl_output *o, kcl_bytes *b, bool failed) {
   int rc = failed ? kcl_fail(ctx, KCL_MEMORY, "%s: out of memory", o->name)
                   : kcl_output_write(ctx, o, b->data, b->size);
   free(b->data);
@@ -16,7 +16,7 @@ static int write_part(kcl *ctx, kcl_output *o, kcl_bytes *b, bool failed) {
 }
 
 typedef struct parts_writing {
-  kcl *ctx;
+  kcl_context *ctx;
   kcl_output *o;
   kcl_format_part *format;
   const void *self;
@@ -42,7 +42,7 @@ static void write_in_turn(void *arg, int64_t part, int64_t end) {
   pthread_mutex_unlock(&w->lock);
 }
 
-int kcl_output_parts(kcl *ctx, kcl_output *o, int64_t parts, kcl_format_part *format,
+int kcl_output_parts(kcl_context *ctx, kcl_output *o, int64_t parts, kcl_format_part *format,
                      const void *self) {
   parts_writing w = {.ctx = ctx, .o = o, .format = format, .self = self};
   pthread_mutex_init(&w.lock, NULL), pthread_cond_init(&w.turn, NULL);
@@ -51,7 +51,7 @@ int kcl_output_parts(kcl *ctx, kcl_output *o, int64_t parts, kcl_format_part *fo
   return w.rc;
 }
 
-int kcl_output_text(kcl *ctx, kcl_output *o, const char *line) {
+int kcl_output_text(kcl_context *ctx, kcl_output *o, const char *line) {
   kcl_bytes b = {strdup(line), strlen(line)};
   return write_part(ctx, o, &b, !b.data || kcl_output_pack(o, &b));
 }
@@ -83,13 +83,13 @@ int64_t kcl_count_infinite(const double *v, int64_t n) {
   return c.bad;
 }
 
-int kcl_fail_infinite(kcl *ctx, const char *path, int64_t count) {
+int kcl_fail_infinite(kcl_context *ctx, const char *path, int64_t count) {
   return kcl_fail(ctx, KCL_USAGE,
                   "%s: %lld of the numbers are not finite: such a file cannot hold them", path,
                   (long long)count);
 }
 
-int kcl_check_finite(kcl *ctx, const char *path, const double *v, int64_t n) {
+int kcl_check_finite(kcl_context *ctx, const char *path, const double *v, int64_t n) {
   const int64_t bad = kcl_count_infinite(v, n);
   return bad ? kcl_fail_infinite(ctx, path, bad) : KCL_OK;
 }

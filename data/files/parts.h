@@ -8,7 +8,7 @@ typedef enum kcl_layout_of_file {
   KCL_FILE_WHOLE,   /* can be read as a whole only: a pipe, another format, no such file */
   KCL_FILE_LINES,   /* entries, line by line, behind a head */
   KCL_FILE_NUMBERS, /* plain numbers of one column */
-  KCL_FILE_BINARY   /* .kcl */
+  KCL_FILE_BINARY   /* .kcl_context */
 } kcl_layout_of_file;
 
 typedef struct kcl_look {
@@ -20,12 +20,12 @@ typedef struct kcl_look {
 } kcl_look;
 /* Looks at the first bytes of a plain file, or in the text of any file; reports the errors that readers of whole files do. */
 typedef struct kcl_looker {
-  int (*at)(kcl *ctx, const char *path, kcl_look *out);
-  int (*in)(kcl *ctx, const kcl_text *t, kcl_look *out);
+  int (*at)(kcl_context *ctx, const char *path, kcl_look *out);
+  int (*in)(kcl_context *ctx, const kcl_text *t, kcl_look *out);
 } kcl_looker;
 extern const kcl_looker kcl_look_for_matrix, kcl_look_for_dense;
 /* The head of a file of dense columns that begins with a banner. */
-int mm_dense_head(kcl *ctx, const kcl_text *t, mm_head *h);
+int mm_dense_head(kcl_context *ctx, const kcl_text *t, mm_head *h);
 
 /* Numbers of one column, of whole lines [begin, end); *lines: how many, up to the first error. */
 typedef struct kcl_numbers {
@@ -34,7 +34,7 @@ typedef struct kcl_numbers {
   bool failed; /* by: */
   mm_error bad;
 } kcl_numbers;
-int kcl_parse_numbers(kcl *ctx, const char *begin, const char *end, kcl_numbers *out);
+int kcl_parse_numbers(kcl_context *ctx, const char *begin, const char *end, kcl_numbers *out);
 
 /* ---------------------------------------------------------------- dense columns, written */
 
@@ -47,22 +47,23 @@ typedef struct kcl_formatted {
   int64_t parts;
   size_t size; /* of all */
 } kcl_formatted;
-int kcl_format_numbers(kcl *ctx, kcl_type type, const double *v, int64_t n, kcl_formatted *out);
-int kcl_formatted_write(kcl *ctx, kcl_output *o, const kcl_formatted *f, int64_t at);
+int kcl_format_numbers(kcl_context *ctx, kcl_type type, const double *v, int64_t n,
+                       kcl_formatted *out);
+int kcl_formatted_write(kcl_context *ctx, kcl_output *o, const kcl_formatted *f, int64_t at);
 void kcl_formatted_free(kcl_formatted *f);
 /* How many of n numbers are not finite; KCL_USAGE: text files cannot store them. */
 int64_t kcl_count_infinite(const double *v, int64_t n);
-int kcl_fail_infinite(kcl *ctx, const char *path, int64_t count);
+int kcl_fail_infinite(kcl_context *ctx, const char *path, int64_t count);
 
-/* ---------------------------------------------------------------- .kcl */
+/* ---------------------------------------------------------------- .kcl_context */
 
-int kcl_binary_head(kcl *ctx, const char *path, int64_t size, kcl_file_head *out);
+int kcl_binary_head(kcl_context *ctx, const char *path, int64_t size, kcl_file_head *out);
 /* Bytes [from, from + bytes) of the file. */
-int kcl_binary_copy(kcl *ctx, const char *path, uint64_t from, uint64_t bytes, void *to);
+int kcl_binary_copy(kcl_context *ctx, const char *path, uint64_t from, uint64_t bytes, void *to);
 /* Sums of the chunks [first, last) of a part, of KCL_SUM64_CHUNK bytes each but the last of the part. */
-int kcl_binary_sums(kcl *ctx, const char *path, const kcl_file_part *part, int64_t first,
+int kcl_binary_sums(kcl_context *ctx, const char *path, const kcl_file_part *part, int64_t first,
                     int64_t last, uint64_t *sum);
 /* Do row pointers rise from 0, and columns ascend within each row and lie in the matrix? */
 bool kcl_binary_rows_good(int64_t rows, int64_t cols, const int64_t *ptr, const int32_t *col);
-int kcl_binary_refuse(kcl *ctx, const char *path, const char *found);
+int kcl_binary_refuse(kcl_context *ctx, const char *path, const char *found);
 #endif

@@ -93,7 +93,7 @@ static int format_rb_part(const void *self, int64_t part, kcl_bytes *b) {
 }
 
 /* The rows of A^H are the conjugated columns of A. The upper half is dropped in place. */
-static int make_columns(kcl *ctx, const kcl_csr *A, kcl_symmetry symmetry, rb_columns *c,
+static int make_columns(kcl_context *ctx, const kcl_csr *A, kcl_symmetry symmetry, rb_columns *c,
                         kcl_csr **T) {
   int64_t below = symmetry == KCL_GENERAL ? INT64_MIN / 2 : symmetry == KCL_SKEW, q = 0, k = 0;
   int rc = kcl_csr_adjoint(ctx, A, T), parts = A->type == KCL_Z ? 2 : 1;
@@ -135,7 +135,7 @@ static void print_header(char *o, size_t room, const char *path, const kcl_csr *
       s[1].format, s[2].format);
 }
 
-static int write_arrays(kcl *ctx, const char *path, const char *head, const rb_array s[3]) {
+static int write_arrays(kcl_context *ctx, const char *path, const char *head, const rb_array s[3]) {
   kcl_output o = {.file = -1};
   int rc = kcl_output_open(ctx, path, &o);
   if (rc) return rc;
@@ -148,7 +148,7 @@ static int write_arrays(kcl *ctx, const char *path, const char *head, const rb_a
   return kcl_output_close(ctx, &o, rc);
 }
 
-int rb_write(kcl *ctx, const char *path, const kcl_file_system *system) {
+int rb_write(kcl_context *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
   kcl_csr *wide = NULL, *T = NULL;
   rb_columns c;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* The entry's name; false if the file is not to be kept: not a regular file, or a .kcl. */
-static bool make_entry_name(const kcl *ctx, const char *path, char *name, size_t room) {
+static bool make_entry_name(const kcl_context *ctx, const char *path, char *name, size_t room) {
   struct stat info;
   void *data = MAP_FAILED;
   int file = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -37,7 +37,7 @@ static bool make_entry_name(const kcl *ctx, const char *path, char *name, size_t
 }
 
 /* Reads the entry through its open file, which was found to be private. */
-static int read_cached_entry(kcl *ctx, const char *name, kcl_csr **A, kcl_dense **b,
+static int read_cached_entry(kcl_context *ctx, const char *name, kcl_csr **A, kcl_dense **b,
                              kcl_dense **x0) {
   char path[32];
   int file = kcl_cache_open("matrices", name), rc = KCL_INPUT;
@@ -48,7 +48,8 @@ static int read_cached_entry(kcl *ctx, const char *name, kcl_csr **A, kcl_dense 
   return rc;
 }
 
-int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0) {
+int kcl_csr_read_cached(kcl_context *ctx, const char *path, kcl_csr **A, kcl_dense **b,
+                        kcl_dense **x0) {
   char name[100], entry[4096];
   kcl_file_system s = {0};
   if (!A || !path) return kcl_csr_read_system(ctx, path, A, b, x0); /* which refuses */

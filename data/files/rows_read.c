@@ -157,7 +157,7 @@ static void fill_blocks(void *arg, int64_t from, int64_t to) {
     fill_rows_block(j->h, &j->b[k], j->words + j->b[k].first * j->stride);
 }
 
-static int report_rows_error(kcl *ctx, const kcl_text *t, int64_t line, const char *at,
+static int report_rows_error(kcl_context *ctx, const kcl_text *t, int64_t line, const char *at,
                              const char *expected) {
   const char *begin = at;
   mm_error bad = {.line = line};
@@ -166,7 +166,7 @@ static int report_rows_error(kcl *ctx, const kcl_text *t, int64_t line, const ch
   return mm_error_report(ctx, t->name, &bad);
 }
 
-static int check_rows_blocks(kcl *ctx, const kcl_text *t, const rows_head *h, rows_block *b,
+static int check_rows_blocks(kcl_context *ctx, const kcl_text *t, const rows_head *h, rows_block *b,
                              int64_t blocks) {
   int64_t line = h->lines + 1;
   for (int64_t k = 0; k < blocks; line += b[k++].lines)
@@ -175,7 +175,7 @@ static int check_rows_blocks(kcl *ctx, const kcl_text *t, const rows_head *h, ro
   return KCL_OK;
 }
 
-static int read_rows_head(kcl *ctx, const kcl_text *t, rows_head *h) {
+static int read_rows_head(kcl_context *ctx, const kcl_text *t, rows_head *h) {
   const char *end = t->data + t->size, *p;
   uint64_t v[3] = {0}, row = 1;
   int64_t line = 1;
@@ -197,7 +197,7 @@ static int read_rows_head(kcl *ctx, const kcl_text *t, rows_head *h) {
   return KCL_OK;
 }
 
-static int read_rows(kcl *ctx, kcl_text *t, kcl_file_system *out) {
+static int read_rows(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
   rows_head h = {0};
   mm_entries e = {0};
   rows_block *b = NULL;

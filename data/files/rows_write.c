@@ -48,7 +48,7 @@ static int format_rows_part(const void *self, int64_t part, kcl_bytes *b) {
 }
 
 /* A part ends when its entries and rows reach WORDS_PER_PART. */
-static int cut_row_parts(kcl *ctx, rows_source *s) {
+static int cut_row_parts(kcl_context *ctx, rows_source *s) {
   const kcl_csr *A = s->A;
   int64_t max = (A->nnz + A->rows) / WORDS_PER_PART + 2, at = 0;
   int rc = kcl_alloc(ctx, max + 1, sizeof *s->first, "parts of a text", (void **)&s->first);
@@ -58,7 +58,7 @@ static int cut_row_parts(kcl *ctx, rows_source *s) {
   return rc;
 }
 
-int rows_write(kcl *ctx, const char *path, const kcl_file_system *system) {
+int rows_write(kcl_context *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
   kcl_csr *wide = NULL;
   rows_source s = {0};

@@ -24,15 +24,15 @@ typedef struct kcl_text {
   size_t size, mapped; /* bytes of text; bytes of the mapping */
   size_t skip;         /* of these, before data */
 } kcl_text;
-int kcl_text_open(kcl *ctx, const char *path,
+int kcl_text_open(kcl_context *ctx, const char *path,
                   kcl_text *out); /* "-" is standard input; gzip by its first bytes */
 void kcl_text_close(kcl_text *t);
 /* Room for so many bytes of text. */
-int kcl_text_create(kcl *ctx, const char *name, size_t bytes, kcl_text *out);
+int kcl_text_create(kcl_context *ctx, const char *name, size_t bytes, kcl_text *out);
 /* Bytes of a regular file that is not packed; -1: another. */
 int64_t kcl_text_size(const char *path);
 /* Bytes [from, to) of such a file. Other bytes of it may follow, then zeros, 64 in all at least. */
-int kcl_text_open_part(kcl *ctx, const char *path, int64_t from, int64_t to, kcl_text *out);
+int kcl_text_open_part(kcl_context *ctx, const char *path, int64_t from, int64_t to, kcl_text *out);
 void kcl_text_expect(char *begin, char *end);  /* populates the pages at once */
 void kcl_text_release(char *begin, char *end); /* releases the pages of text that was parsed */
 
@@ -45,7 +45,7 @@ typedef struct mm_error {
 void mm_error_set(mm_error *bad, const char *line, const char *at, const char *format, ...)
     KCL_PRINTF(4, 5);
 /* KCL_INPUT. name: of the file */
-int mm_error_report(kcl *ctx, const char *name, const mm_error *bad);
+int mm_error_report(kcl_context *ctx, const char *name, const mm_error *bad);
 static inline bool mm_is_blank(char c) { /* ' ', '\t' or '\r': a digit costs one comparison */
   return (unsigned char)c <= ' ' && (UINT64_C(0x100002200) >> c & 1);
 }
@@ -70,9 +70,9 @@ typedef struct mm_head {
 } mm_head;
 bool mm_has_banner(const kcl_text *t);
 /* The whole file, after its head; closes the text. */
-int mm_read_body(kcl *ctx, kcl_text *t, mm_head *h, kcl_csr **out);
-int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h);
-int mm_read_size(kcl *ctx, const kcl_text *t, mm_head *h); /* after the banner */
+int mm_read_body(kcl_context *ctx, kcl_text *t, mm_head *h, kcl_csr **out);
+int mm_read_banner(kcl_context *ctx, const kcl_text *t, mm_head *h);
+int mm_read_size(kcl_context *ctx, const kcl_text *t, mm_head *h); /* after the banner */
 
 /* Entries in file order, by block of text. An entry is `stride` words of 8 bytes: row | col << 32
  * from 0 (coordinate files only), then `width` doubles (0 pattern, 1, 2 complex). */
@@ -92,23 +92,24 @@ typedef struct mm_entries {
   size_t reserved, arena; /* bytes: in total; per thread */
 } mm_entries;
 /* Entries of the lines [begin, end) behind the head; out->bad counts lines from begin. Fails without memory alone. */
-int mm_parse_lines(kcl *ctx, const mm_head *h, char *begin, char *end, mm_entries *out);
+int mm_parse_lines(kcl_context *ctx, const mm_head *h, char *begin, char *end, mm_entries *out);
 /* Does the file, of so many lines behind the head, have the entries that its head states? */
-int mm_check_total(kcl *ctx, const mm_head *h, int64_t total, int64_t lines);
+int mm_check_total(kcl_context *ctx, const mm_head *h, int64_t total, int64_t lines);
 /* All of the file, checked. */
-int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *out);
+int mm_read_entries(kcl_context *ctx, const kcl_text *t, const mm_head *h, mm_entries *out);
 /* Allocates `count` entries, to be filled in place, for readers that know the number in advance.
  * words: [stride, count], all blocks contiguous. */
-int mm_entries_alloc(kcl *ctx, int width, int64_t count, mm_entries *out, uint64_t **words);
+int mm_entries_alloc(kcl_context *ctx, int width, int64_t count, mm_entries *out, uint64_t **words);
 void mm_entries_free(mm_entries *e);
 static inline int32_t mm_row(uint64_t word) { return (int32_t)(uint32_t)word; }
 static inline int32_t mm_col(uint64_t word) { return (int32_t)(uint32_t)(word >> 32); }
 
 /* coordinate: all rows, or rows [from, to) of entries that have each an end there */
-int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out);
-int mm_build_rows(kcl *ctx, const mm_head *h, int64_t from, int64_t to, const mm_entries *e,
+int mm_build_csr(kcl_context *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out);
+int mm_build_rows(kcl_context *ctx, const mm_head *h, int64_t from, int64_t to, const mm_entries *e,
                   kcl_csr **out);
-int mm_build_array(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out); /* array */
+int mm_build_array(kcl_context *ctx, const mm_head *h, const mm_entries *e,
+                   kcl_csr **out); /* array */
 
 /* Packs b as one gzip member where the output is packed; 0: success. Thread-safe. */
 int kcl_output_pack(const kcl_output *out, kcl_bytes *b);

@@ -15,11 +15,11 @@ static int aniso_row3d(const void *self, int64_t i, int32_t *col, double *val) {
                         val);
 }
 
-static int aniso_describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+static int aniso_describe2d(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
   return kcl_grid_formula(ctx, "aniso2d", 2, size, n_sizes, aniso_row2d, out);
 }
 
-static int aniso_describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+static int aniso_describe3d(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
   return kcl_grid_formula(ctx, "aniso3d", 3, size, n_sizes, aniso_row3d, out);
 }
 

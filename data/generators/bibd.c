@@ -43,7 +43,8 @@ static int bibd_row(const void *self, int64_t i, int32_t *col, double *val) {
   return n;
 }
 
-static int bibd_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int bibd_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                     kcl_dense **b) {
   design d = {0};
   if (n_sizes != 2 || size[1] < 2 || size[1] > size[0] || size[0] > MOST_POINTS)
     return kcl_fail(

@@ -119,7 +119,7 @@ static void put_monomer(cage_walk *w, int m, const site *s) {
 
 /* ---------------------------------------------------------------- all states */
 
-static int store_state(kcl *ctx, states *s, uint64_t key) {
+static int store_state(kcl_context *ctx, states *s, uint64_t key) {
   if (s->count == s->room) {
     int64_t room = s->room ? 2 * s->room : 1 << 16;
     uint64_t *more = realloc(s->key, (size_t)room * sizeof *more);
@@ -131,7 +131,7 @@ static int store_state(kcl *ctx, states *s, uint64_t key) {
 }
 
 /* Extends w, of fewer than s->steps steps, by every possible step, recursively. */
-static int extend(kcl *ctx, states *s, cage_walk *w, int next) {
+static int extend(kcl_context *ctx, states *s, cage_walk *w, int next) {
   site at[2 * MAX_SIZE];
   int rc = KCL_OK;
   if (w->steps == s->steps) {
@@ -200,7 +200,8 @@ static int cage_row(const void *self, int64_t j, int32_t *col, double *val) {
   return count;
 }
 
-static int cage_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int cage_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                     kcl_dense **b) {
   states s = {.steps = (int)size[0] - 1};
   kcl_csr *T = NULL;
   cage_walk w = {.steps = 0};

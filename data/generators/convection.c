@@ -45,7 +45,8 @@ static void east_wall(const void *self, int64_t i, double *b) {
   *b = c[0] + 1 == g->n[0] ? -w[KCL_EAST] : 0;
 }
 
-static int convection_describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+static int convection_describe(kcl_context *ctx, const int64_t *size, int n_sizes,
+                               kcl_formula *out) {
   const int dims = n_sizes == 3 ? 3 : 2;
   int rc = kcl_grid_formula(ctx, "convection", dims, size, n_sizes,
                             dims == 2 ? convection_row2d : convection_row3d, out);

@@ -83,7 +83,8 @@ static void weigh_nodes(const elastic_block *s, double *b) {
   }
 }
 
-static int elasticity_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int elasticity_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                           kcl_dense **b) {
   elastic_block s;
   int rc = kcl_grid_set(ctx, "elasticity", 3, size, n_sizes, &s.nodes);
   if (rc) return rc;

@@ -2,7 +2,7 @@
 #include "data/generators/generate.h"
 #include <string.h>
 
-int kcl_formula_self(kcl *ctx, const void *self, size_t size, kcl_formula *out) {
+int kcl_formula_self(kcl_context *ctx, const void *self, size_t size, kcl_formula *out) {
   void *copy;
   int rc = kcl_alloc(ctx, 1, size, "a generator", &copy);
   if (rc) return rc;
@@ -29,7 +29,7 @@ static void fill_formula_rhs(void *arg, int64_t first, int64_t end) {
     s->f->rhs(s->f->rows.self, s->from + i, s->b + s->parts * i);
 }
 
-int kcl_formula_rows(kcl *ctx, const kcl_formula *f, int64_t from, int64_t to, kcl_csr **A,
+int kcl_formula_rows(kcl_context *ctx, const kcl_formula *f, int64_t from, int64_t to, kcl_csr **A,
                      kcl_dense **b) {
   int rc = kcl_rows_part(ctx, &f->rows, f->rows.rows, from, to, A);
   if (rc || !b) return rc;

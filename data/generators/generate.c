@@ -27,8 +27,8 @@ static int64_t parse_positive(const char **s) {
   return n <= INT32_MAX ? n : 0;
 }
 
-static int parse_numbers_of_size(kcl *ctx, const char *kind_size, const char *s, int64_t size[3],
-                                 int *n_sizes) {
+static int parse_numbers_of_size(kcl_context *ctx, const char *kind_size, const char *s,
+                                 int64_t size[3], int *n_sizes) {
   *n_sizes = 0;
   while (*n_sizes < 3) {
     size[*n_sizes] = parse_positive(&s);
@@ -44,7 +44,7 @@ static int parse_numbers_of_size(kcl *ctx, const char *kind_size, const char *s,
 }
 
 /* The generator and the numbers of its size. */
-static int choose_generator(kcl *ctx, const char *kind_size, const kcl_generator **g,
+static int choose_generator(kcl_context *ctx, const char *kind_size, const kcl_generator **g,
                             int64_t size[3], int *n_sizes) {
   char kind[64] = "";
   int i, rc = kcl_need(ctx, "kind_size", kind_size);
@@ -61,7 +61,7 @@ static int choose_generator(kcl *ctx, const char *kind_size, const kcl_generator
   return parse_numbers_of_size(ctx, kind_size, colon + 1, size, n_sizes);
 }
 
-int kcl_generate_describe(kcl *ctx, const char *kind_size, kcl_formula *out) {
+int kcl_generate_describe(kcl_context *ctx, const char *kind_size, kcl_formula *out) {
   const kcl_generator *g;
   int64_t size[3];
   int n_sizes, rc = choose_generator(ctx, kind_size, &g, size, &n_sizes);
@@ -70,8 +70,8 @@ int kcl_generate_describe(kcl *ctx, const char *kind_size, kcl_formula *out) {
   return g->describe(ctx, size, n_sizes, out);
 }
 
-static int make_all(kcl *ctx, const kcl_generator *g, const int64_t *size, int n_sizes, kcl_csr **A,
-                    kcl_dense **b) {
+static int make_all(kcl_context *ctx, const kcl_generator *g, const int64_t *size, int n_sizes,
+                    kcl_csr **A, kcl_dense **b) {
   kcl_formula f = {0};
   if (g->make) return g->make(ctx, size, n_sizes, A, b);
   int rc = g->describe(ctx, size, n_sizes, &f);
@@ -80,7 +80,7 @@ static int make_all(kcl *ctx, const kcl_generator *g, const int64_t *size, int n
   return rc;
 }
 
-int kcl_generate(kcl *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b) {
+int kcl_generate(kcl_context *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b) {
   const kcl_generator *g;
   int64_t size[3];
   int n_sizes, rc;

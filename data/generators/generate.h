@@ -32,31 +32,31 @@ typedef struct kcl_formula {
  * frees *A and *b, or out->rows.self. One of make and describe is NULL. */
 typedef struct kcl_generator {
   const char *name, *summary, *example; /* example: NAME:SIZE, a small system */
-  int (*make)(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b);
-  int (*describe)(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out);
+  int (*make)(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b);
+  int (*describe)(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out);
 } kcl_generator;
 extern const kcl_generator *const kcl_generators[]; /* [kcl_generator_count] */
 extern const int kcl_generator_count;
 /* The formula of a name such as poisson2d:300; rows.self is NULL where its generator has none. */
-int kcl_generate_describe(kcl *ctx, const char *kind_size, kcl_formula *out);
+int kcl_generate_describe(kcl_context *ctx, const char *kind_size, kcl_formula *out);
 /* Rows [from, to) of a system, with columns of all. */
-int kcl_formula_rows(kcl *ctx, const kcl_formula *f, int64_t from, int64_t to, kcl_csr **A,
+int kcl_formula_rows(kcl_context *ctx, const kcl_formula *f, int64_t from, int64_t to, kcl_csr **A,
                      kcl_dense **b);
-int kcl_formula_self(kcl *ctx, const void *self, size_t size,
+int kcl_formula_self(kcl_context *ctx, const void *self, size_t size,
                      kcl_formula *out);                   /* a copy of self */
 void kcl_rhs_one(const void *self, int64_t i, double *b); /* b_i = 1 */
 
 /* ---------------------------------------------------------------- matrices and right-hand sides of generators */
 
-int kcl_rows_matrix(kcl *ctx, const kcl_rows *r, kcl_csr **out); /* square */
-int kcl_rows_rectangle(kcl *ctx, const kcl_rows *r, int64_t cols, kcl_csr **out);
+int kcl_rows_matrix(kcl_context *ctx, const kcl_rows *r, kcl_csr **out); /* square */
+int kcl_rows_rectangle(kcl_context *ctx, const kcl_rows *r, int64_t cols, kcl_csr **out);
 /* Rows [from, to) of it. */
-int kcl_rows_part(kcl *ctx, const kcl_rows *r, int64_t cols, int64_t from, int64_t to,
+int kcl_rows_part(kcl_context *ctx, const kcl_rows *r, int64_t cols, int64_t from, int64_t to,
                   kcl_csr **out);
 
 /* Right-hand sides of A's type; no-ops when b is NULL. */
-int kcl_rhs_zero(kcl *ctx, const kcl_csr *A, kcl_dense **b);
-int kcl_rhs_image(kcl *ctx, const kcl_csr *A, kcl_dense **b); /* b = A 1 */
+int kcl_rhs_zero(kcl_context *ctx, const kcl_csr *A, kcl_dense **b);
+int kcl_rhs_image(kcl_context *ctx, const kcl_csr *A, kcl_dense **b); /* b = A 1 */
 
 /* ---------------------------------------------------------------- regular grids */
 
@@ -65,7 +65,7 @@ typedef struct kcl_grid {
   int64_t n[3];
 } kcl_grid;
 /* SIZE of `kind`: one number for all axes, or one per axis (dims is 2 or 3). */
-int kcl_grid_set(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
+int kcl_grid_set(kcl_context *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
                  kcl_grid *g);
 int64_t kcl_grid_cells(const kcl_grid *g);
 void kcl_grid_cell(const kcl_grid *g, int64_t i, int64_t c[3]);
@@ -78,7 +78,7 @@ int64_t kcl_grid_neighbour(const kcl_grid *g, int64_t i, const int64_t c[3], int
 int kcl_grid_cross(const kcl_grid *g, int64_t i, int parts, const double *w, int32_t *col,
                    double *val);
 /* The real symmetric system of all cells of a grid of SIZE, `row` with the grid as self; b = 1. */
-int kcl_grid_formula(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
+int kcl_grid_formula(kcl_context *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
                      kcl_row *row, kcl_formula *out);
 
 /* 64 pseudo-random bits from a counter: SplitMix64 (Steele, Lea & Flood 2014). */

@@ -8,7 +8,7 @@
  */
 #include "data/generators/generate.h"
 
-int kcl_grid_set(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
+int kcl_grid_set(kcl_context *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
                  kcl_grid *g) {
   if (n_sizes != 1 && n_sizes != dims)
     return kcl_fail(ctx, KCL_USAGE,
@@ -62,7 +62,7 @@ int kcl_grid_cross(const kcl_grid *g, int64_t i, int parts, const double *w, int
   return k;
 }
 
-int kcl_grid_formula(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
+int kcl_grid_formula(kcl_context *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
                      kcl_row *row, kcl_formula *out) {
   kcl_grid g;
   int rc = kcl_grid_set(ctx, kind, dims, size, n_sizes, &g);

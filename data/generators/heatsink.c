@@ -71,7 +71,7 @@ static int heatsink_row(const void *self, int64_t i, int32_t *col, double *val) 
   return k;
 }
 
-static int number_cells(kcl *ctx, heatsink_body *s) {
+static int number_cells(kcl_context *ctx, heatsink_body *s) {
   int64_t cells = kcl_grid_cells(&s->grid), c[3];
   const char *what = "the cells of the heat sink";
   int rc = kcl_alloc(ctx, cells, sizeof *s->unknown, what, (void **)&s->unknown);
@@ -87,7 +87,7 @@ static int number_cells(kcl *ctx, heatsink_body *s) {
 }
 
 /* Frees nothing on failure: the caller owns s->unknown and s->cell either way. */
-static int build_body(kcl *ctx, int64_t size, heatsink_body *s) {
+static int build_body(kcl_context *ctx, int64_t size, heatsink_body *s) {
   *s = (heatsink_body){.h = length / (double)size};
   if (size < 40)
     return kcl_fail(ctx, KCL_USAGE,
@@ -102,7 +102,7 @@ static int build_body(kcl *ctx, int64_t size, heatsink_body *s) {
   return number_cells(ctx, s);
 }
 
-int kcl_heatsink_map(kcl *ctx, int64_t size, int64_t nxyz[3], double spacing[3],
+int kcl_heatsink_map(kcl_context *ctx, int64_t size, int64_t nxyz[3], double spacing[3],
                      int32_t **unknown_of_cell) {
   heatsink_body s;
   int rc = build_body(ctx, size, &s);
@@ -121,7 +121,8 @@ static void heat(const heatsink_body *s, double *b) {
   }
 }
 
-static int heatsink_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int heatsink_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                         kcl_dense **b) {
   heatsink_body s = {.h = 0};
   int rc;
   if (n_sizes != 1)

@@ -8,6 +8,6 @@
 
 /* nxyz: cells per axis; spacing: their edges in m; unknown_of_cell [nz, ny, nx]: -1 in air, to be freed
  * with free(). */
-int kcl_heatsink_map(kcl *ctx, int64_t size, int64_t nxyz[3], double spacing[3],
+int kcl_heatsink_map(kcl_context *ctx, int64_t size, int64_t nxyz[3], double spacing[3],
                      int32_t **unknown_of_cell);
 #endif

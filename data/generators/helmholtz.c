@@ -30,7 +30,8 @@ static void put_source(const void *self, int64_t i, double *b) {
   b[0] = i == g->n[0] / 2 + g->n[0] * (g->n[1] / 2), b[1] = 0;
 }
 
-static int helmholtz_describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+static int helmholtz_describe(kcl_context *ctx, const int64_t *size, int n_sizes,
+                              kcl_formula *out) {
   int rc = kcl_grid_formula(ctx, "helmholtz", 2, size, n_sizes, helmholtz_row, out);
   out->rows.type = KCL_Z, out->rows.field = KCL_COMPLEX;
   out->rhs = put_source;

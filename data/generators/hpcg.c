@@ -24,7 +24,7 @@ static int hpcg_row(const void *self, int64_t i, int32_t *col, double *val) {
   return k;
 }
 
-static int hpcg_describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+static int hpcg_describe(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
   int rc = kcl_grid_formula(ctx, "hpcg", 3, size, n_sizes, hpcg_row, out);
   out->rhs = NULL;
   return rc;

@@ -42,11 +42,11 @@ static int jump_row3d(const void *g, int64_t i, int32_t *col, double *val) {
   return jump_row(g, 3, i, col, val);
 }
 
-static int jump_describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+static int jump_describe2d(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
   return kcl_grid_formula(ctx, "jump2d", 2, size, n_sizes, jump_row2d, out);
 }
 
-static int jump_describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+static int jump_describe3d(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
   return kcl_grid_formula(ctx, "jump3d", 3, size, n_sizes, jump_row3d, out);
 }
 

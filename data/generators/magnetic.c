@@ -16,7 +16,7 @@ static int magnetic_row(const void *self, int64_t i, int32_t *col, double *val) 
   return kcl_grid_cross(g, i, 2, w, col, val);
 }
 
-static int magnetic_describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+static int magnetic_describe(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
   int rc = kcl_grid_formula(ctx, "magnetic", 2, size, n_sizes, magnetic_row, out);
   out->rows.type = KCL_Z;
   out->rows.symmetry = KCL_HERMITIAN;

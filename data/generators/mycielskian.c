@@ -35,7 +35,7 @@ static int mycielskian_row(const void *self, int64_t i, int32_t *col, double *va
   return n;
 }
 
-static int mycielskian_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+static int mycielskian_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
                             kcl_dense **b) {
   int k = (int)size[0];
   if (n_sizes != 1 || size[0] < 2 || size[0] > 20)

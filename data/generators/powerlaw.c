@@ -95,7 +95,7 @@ static void restart(int64_t n, const int64_t *start, int64_t *end) {
   for (int64_t i = 0; i < n; i++) end[i] = start[i];
 }
 
-static int make_graph(kcl *ctx, neighbour_lists *g) {
+static int make_graph(kcl_context *ctx, neighbour_lists *g) {
   int32_t *node = NULL, *bucket = NULL;
   int64_t *end = NULL, n = g->n, entries = (2 * EDGES + 1) * n;
   int rc;
@@ -118,14 +118,15 @@ done:
   return rc;
 }
 
-static int charges(kcl *ctx, const kcl_csr *A, kcl_dense **b) {
+static int charges(kcl_context *ctx, const kcl_csr *A, kcl_dense **b) {
   int rc = kcl_rhs_zero(ctx, A, b);
   for (int64_t i = 0; !rc && b && i < A->rows; i++)
     (*b)->val[i] = 2 * kcl_uniform(UINT64_MAX / 2 + (uint64_t)i) - 1;
   return rc;
 }
 
-static int powerlaw_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int powerlaw_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                         kcl_dense **b) {
   neighbour_lists g = {.n = size[0]};
   int rc;
   if (n_sizes != 1)

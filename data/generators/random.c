@@ -58,7 +58,7 @@ static void rhs(const void *self, int64_t i, double *b) {
   *b = 2 * draw_uniform(5, (uint64_t)i) - 1;
 }
 
-static int random_describe(kcl *ctx, random_kind kind, const int64_t *size, int n_sizes,
+static int random_describe(kcl_context *ctx, random_kind kind, const int64_t *size, int n_sizes,
                            kcl_formula *out) {
   const length_distribution l = {kind, size[0], n_sizes > 1 ? (double)size[1] : 0,
                                  n_sizes > 2 ? (double)size[2] : 0};
@@ -72,13 +72,13 @@ static int random_describe(kcl *ctx, random_kind kind, const int64_t *size, int 
   return kcl_formula_self(ctx, &l, sizeof l, out);
 }
 
-static int uniform(kcl *ctx, const int64_t *size, int n, kcl_formula *out) {
+static int uniform(kcl_context *ctx, const int64_t *size, int n, kcl_formula *out) {
   return random_describe(ctx, UNIFORM, size, n, out);
 }
-static int normally(kcl *ctx, const int64_t *size, int n, kcl_formula *out) {
+static int normally(kcl_context *ctx, const int64_t *size, int n, kcl_formula *out) {
   return random_describe(ctx, NORMAL, size, n, out);
 }
-static int lognormal(kcl *ctx, const int64_t *size, int n, kcl_formula *out) {
+static int lognormal(kcl_context *ctx, const int64_t *size, int n, kcl_formula *out) {
   return random_describe(ctx, LOGNORMAL, size, n, out);
 }
 

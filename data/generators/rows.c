@@ -29,7 +29,7 @@ static void fill_rows(void *arg, int64_t first, int64_t end) {
   m->lower += lower;
 }
 
-int kcl_rows_part(kcl *ctx, const kcl_rows *r, int64_t cols, int64_t from, int64_t to,
+int kcl_rows_part(kcl_context *ctx, const kcl_rows *r, int64_t cols, int64_t from, int64_t to,
                   kcl_csr **out) {
   const int64_t rows = to - from;
   making m = {.r = r, .from = from};
@@ -50,19 +50,19 @@ done:
   return rc;
 }
 
-int kcl_rows_rectangle(kcl *ctx, const kcl_rows *r, int64_t cols, kcl_csr **out) {
+int kcl_rows_rectangle(kcl_context *ctx, const kcl_rows *r, int64_t cols, kcl_csr **out) {
   return kcl_rows_part(ctx, r, cols, 0, r->rows, out);
 }
 
-int kcl_rows_matrix(kcl *ctx, const kcl_rows *r, kcl_csr **out) {
+int kcl_rows_matrix(kcl_context *ctx, const kcl_rows *r, kcl_csr **out) {
   return kcl_rows_rectangle(ctx, r, r->rows, out);
 }
 
-int kcl_rhs_zero(kcl *ctx, const kcl_csr *A, kcl_dense **b) {
+int kcl_rhs_zero(kcl_context *ctx, const kcl_csr *A, kcl_dense **b) {
   return b ? kcl_dense_create(ctx, A->rows, 1, A->type, b) : KCL_OK;
 }
 
-int kcl_rhs_image(kcl *ctx, const kcl_csr *A, kcl_dense **b) {
+int kcl_rhs_image(kcl_context *ctx, const kcl_csr *A, kcl_dense **b) {
   int rc = kcl_rhs_zero(ctx, A, b);
   if (!rc && b) kcl_csr_product(A, NULL, NULL, (*b)->val);
   return rc;

@@ -82,7 +82,7 @@ static void pair_up(int64_t n, const int32_t *order, int32_t *partner) {
   for (int64_t k = 0; k < n; k++) partner[order[k]] = order[(k ^ 1) < n ? k ^ 1 : k];
 }
 
-static int draw_rotations(kcl *ctx, spd_rotations *r, double power) {
+static int draw_rotations(kcl_context *ctx, spd_rotations *r, double power) {
   int32_t *order = NULL;
   double steps = r->n > 1 ? (double)(r->n - 1) : 1;
   int rc;
@@ -100,7 +100,8 @@ done:
   return rc;
 }
 
-static int spd_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int spd_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                    kcl_dense **b) {
   spd_rotations r = {.n = size[0]};
   int64_t power = n_sizes == 1 ? 6 : size[1];
   int rc;

@@ -32,7 +32,7 @@ static int trefethen_row(const void *self, int64_t place, int32_t *col, double *
 
 /* The first n primes by the sieve of Eratosthenes; the n-th is below n (ln n + ln ln n) for n >= 6
  * (Rosser & Schoenfeld 1962). */
-static int sieve(kcl *ctx, int64_t n, double *p) {
+static int sieve(kcl_context *ctx, int64_t n, double *p) {
   char *composite = NULL;
   double m = n < 6 ? 6 : (double)n;
   int64_t limit = (int64_t)(m * (log(m) + log(log(m)))) + 1, found = 0;
@@ -47,8 +47,8 @@ static int sieve(kcl *ctx, int64_t n, double *p) {
   return KCL_OK;
 }
 
-static int trefethen_make(kcl *ctx, int64_t first, const int64_t *size, int n_sizes, kcl_csr **A,
-                          kcl_dense **b) {
+static int trefethen_make(kcl_context *ctx, int64_t first, const int64_t *size, int n_sizes,
+                          kcl_csr **A, kcl_dense **b) {
   primes t = {.n = size[0], .first = first};
   int rc;
   if (n_sizes != 1)
@@ -65,11 +65,12 @@ done:
   return rc;
 }
 
-static int trefethen_make_whole(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+static int trefethen_make_whole(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
                                 kcl_dense **b) {
   return trefethen_make(ctx, 0, size, n_sizes, A, b);
 }
-static int make_minor(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int make_minor(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                      kcl_dense **b) {
   return trefethen_make(ctx, 1, size, n_sizes, A, b);
 }
 

@@ -69,7 +69,8 @@ static int wathen_row(const void *self, int64_t i, int32_t *col, double *val) {
   return count;
 }
 
-static int wathen_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int wathen_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                       kcl_dense **b) {
   mesh m = {size[0], size[n_sizes == 1 ? 0 : 1]};
   if (n_sizes == 3 || m.nx > INT32_MAX / 4 / m.ny)
     return kcl_fail(ctx, KCL_USAGE, "wathen takes N or NxM elements, at most 500000000 in all");

@@ -64,7 +64,7 @@ static void find_cuts(cutting *k) {
 }
 
 static int allocate_blocks(cutting *k) {
-  kcl *ctx = k->c->ctx;
+  kcl_context *ctx = k->c->ctx;
   const int64_t ranks = k->c->ranks.count, each = INT64_C(1) << k->bins.shift;
   int rc = kcl_alloc(ctx, k->blocks + 1, sizeof *k->before, "counts", (void **)&k->before);
   if (!rc) rc = kcl_alloc(ctx, k->blocks, sizeof *k->slot, "counts", (void **)&k->slot);

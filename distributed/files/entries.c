@@ -50,7 +50,7 @@ static void route(const exchange *s, int64_t k, int64_t index) {
 
 static int allocate_entries(exchange *s) {
   const int ranks = s->c->ranks.count;
-  kcl *ctx = s->c->ctx;
+  kcl_context *ctx = s->c->ctx;
   int64_t most = 0;
   int rc = kcl_alloc(ctx, 3 * (int64_t)ranks, sizeof *s->to, "the ranks", (void **)&s->to);
   if (!rc)

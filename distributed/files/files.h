@@ -70,8 +70,8 @@ int kcl_exchange_entries(kcl_comm *c, const kcl_own_entries *x, mm_entries *out)
 
 /* What a rank has of the whole, from its own rows. */
 void kcl_describe_part(kcl_comm *c, int64_t stored, kcl_mpi_part *out);
-int kcl_files_begin(kcl *ctx, MPI_Comm comm, kcl_comm **out);
-int kcl_read_begin(kcl *ctx, MPI_Comm comm, kcl_comm **out); /* rows are to be cut */
+int kcl_files_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out);
+int kcl_read_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out); /* rows are to be cut */
 /* A system whole on rank 0, NULL elsewhere, is given out. */
 int kcl_give_part(kcl_comm *c, const kcl_csr *A, const kcl_dense *b, const kcl_dense *x0,
                   kcl_mpi_part *out);

@@ -43,7 +43,7 @@ static int make_whole_system(kcl_comm *c, const char *kind_size, kcl_mpi_part *o
   return rc;
 }
 
-static int make_alone(kcl *ctx, const char *kind_size, kcl_mpi_part *out) {
+static int make_alone(kcl_context *ctx, const char *kind_size, kcl_mpi_part *out) {
   int rc = kcl_generate(ctx, kind_size, &out->A, &out->b);
   if (rc) return rc;
   out->rows = out->A->rows, out->nonzeros = out->A->nnz, out->stored = out->A->stored;
@@ -51,12 +51,12 @@ static int make_alone(kcl *ctx, const char *kind_size, kcl_mpi_part *out) {
   return KCL_OK;
 }
 
-int kcl_mpi_generate(kcl *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_part *out) {
+int kcl_mpi_generate(kcl_context *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_part *out) {
   kcl_comm *c = NULL;
   kcl_formula f = {0};
   char system[300];
   int count, rc;
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = (kcl_mpi_part){0};
   if (!rc) rc = kcl_generate_describe(ctx, kind_size, &f);

@@ -14,7 +14,7 @@ static bool is_file(const char *path) {
 }
 
 /* Rank 0: a text that can be dealt out; else the file is read as a whole. */
-static int look_inside(kcl *ctx, const char *path, const kcl_looker *look, kcl_look *out,
+static int look_inside(kcl_context *ctx, const char *path, const kcl_looker *look, kcl_look *out,
                        kcl_text *held) {
   kcl_look inside;
   int rc = kcl_text_open(ctx, path, held);
@@ -44,7 +44,7 @@ int kcl_look_together(kcl_comm *c, const char *path, const kcl_looker *look, kcl
 }
 
 /* The first line that begins in [from, to); -1: none does. The byte before `from` tells whether one begins there. */
-static int first_line(kcl *ctx, const char *path, int64_t from, int64_t to, int64_t *out) {
+static int first_line(kcl_context *ctx, const char *path, int64_t from, int64_t to, int64_t *out) {
   kcl_text t;
   *out = -1;
   if (from >= to) return KCL_OK;

@@ -8,13 +8,13 @@
 
 /* ---------------------------------------------------------------- a part */
 
-int kcl_files_begin(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
+int kcl_files_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out) {
   int rc = kcl_comm_create(ctx, comm, out);
   if (!rc) (*out)->files = true;
   return rc;
 }
 
-int kcl_read_begin(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
+int kcl_read_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out) {
   int rc = kcl_files_begin(ctx, comm, out);
   if (rc) return rc;
   (*out)->ranks.unlike = kcl_comm_differs(*out, ctx->opencl != NULL);
@@ -133,7 +133,7 @@ done:
   return rc;
 }
 
-/* ---------------------------------------------------------------- .kcl */
+/* ---------------------------------------------------------------- .kcl_context */
 
 typedef struct binary {
   kcl_comm *c;
@@ -214,7 +214,7 @@ static int read_column_numbers(const binary *f, int part, const int64_t *begin, 
 
 static int read_own(const binary *f, kcl_mpi_part *out) {
   const kcl_file_head *h = &f->h;
-  kcl *ctx = f->c->ctx;
+  kcl_context *ctx = f->c->ctx;
   const int64_t first = f->c->ranks.first_row, mine = f->c->first[f->c->ranks.rank + 1] - first;
   const kcl_type type = (kcl_type)h->type;
   const uint64_t at = h->part[KCL_PART_PTR].offset + 8 * (uint64_t)first;
@@ -257,7 +257,7 @@ done:
 
 /* ---------------------------------------------------------------- any file */
 
-static int read_alone(kcl *ctx, const char *path, kcl_mpi_part *out) {
+static int read_alone(kcl_context *ctx, const char *path, kcl_mpi_part *out) {
   int rc = kcl_csr_read_system(ctx, path, &out->A, &out->b, &out->x0);
   if (rc) return rc;
   out->rows = out->A->rows, out->nonzeros = out->A->nnz, out->stored = out->A->stored;
@@ -265,12 +265,12 @@ static int read_alone(kcl *ctx, const char *path, kcl_mpi_part *out) {
   return KCL_OK;
 }
 
-int kcl_mpi_read(kcl *ctx, MPI_Comm comm, const char *path, kcl_mpi_part *out) {
+int kcl_mpi_read(kcl_context *ctx, MPI_Comm comm, const char *path, kcl_mpi_part *out) {
   kcl_comm *c = NULL;
   kcl_look look;
   kcl_text held = {0};
   int count, rc;
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = (kcl_mpi_part){0};
   if (!rc) rc = kcl_need(ctx, "path", path);

@@ -16,7 +16,7 @@ static identity identify(const char *path) {
   return (identity){(int64_t)info.st_ino, info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
 }
 
-static int sum_file(kcl *ctx, const char *path, int64_t size, uint64_t *out) {
+static int sum_file(kcl_context *ctx, const char *path, int64_t size, uint64_t *out) {
   kcl_text t;
   int rc = kcl_text_open_part(ctx, path, 0, size, &t);
   if (!rc) *out = kcl_sum64(t.data, t.size, 0);

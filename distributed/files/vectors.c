@@ -63,7 +63,7 @@ done:
 }
 
 /* Numbers in memory, as blocks of entries. */
-static int list_numbers(kcl *ctx, const kcl_numbers *n, mm_entries *e) {
+static int list_numbers(kcl_context *ctx, const kcl_numbers *n, mm_entries *e) {
   enum { BLOCK = 1 << 16 };
   *e = (mm_entries){.width = 1, .stride = 1, .blocks = n->count / BLOCK + 1, .total = n->count};
   int rc = kcl_alloc(ctx, e->blocks, sizeof *e->block, "numbers", (void **)&e->block);
@@ -108,7 +108,8 @@ static int read_whole_vector(kcl_comm *c, const char *path, kcl_dense **out) {
   return rc;
 }
 
-static int check_vector_arguments(kcl *ctx, const char *path, int64_t own_rows, kcl_dense **out) {
+static int check_vector_arguments(kcl_context *ctx, const char *path, int64_t own_rows,
+                                  kcl_dense **out) {
   int rc = kcl_need(ctx, "out", out);
   if (!rc) *out = NULL;
   if (!rc) rc = kcl_need(ctx, "path", path);
@@ -116,13 +117,13 @@ static int check_vector_arguments(kcl *ctx, const char *path, int64_t own_rows, 
   return rc;
 }
 
-int kcl_mpi_dense_read(kcl *ctx, MPI_Comm comm, const char *path, int64_t own_rows,
+int kcl_mpi_dense_read(kcl_context *ctx, MPI_Comm comm, const char *path, int64_t own_rows,
                        kcl_dense **out) {
   kcl_comm *c = NULL;
   kcl_look look;
   kcl_text held = {0};
   int rc;
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   KCL_TRY(kcl_mpi_agree(ctx, comm, check_vector_arguments(ctx, path, own_rows, out)));
   KCL_TRY(kcl_files_begin(ctx, comm, &c));
   kcl_take_counts(c, own_rows);

@@ -109,10 +109,10 @@ static int write_shared(kcl_comm *c, const char *path, const kcl_dense *own) {
   return write_collected(c, path, own);
 }
 
-int kcl_mpi_dense_write(kcl *ctx, MPI_Comm comm, const char *path, const kcl_dense *own) {
+int kcl_mpi_dense_write(kcl_context *ctx, MPI_Comm comm, const char *path, const kcl_dense *own) {
   kcl_comm *c;
   int beside, rc;
-  if (!ctx) return KCL_USAGE;
+  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   if ((rc = kcl_files_begin(ctx, comm, &c))) return rc;
   KCL_TRY(check_own(c, path, own));
   kcl_take_counts(c, own->rows);

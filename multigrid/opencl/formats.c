@@ -38,7 +38,9 @@ done:
   return rc;
 }
 
-static int slice_of(const kcl *ctx) { return ctx->tune.slice ? ctx->tune.slice : KCL_SLICE; }
+static int slice_of(const kcl_context *ctx) {
+  return ctx->tune.slice ? ctx->tune.slice : KCL_SLICE;
+}
 
 int kcl_amg_device_slices(kcl_device_setup *s, kcl_device_csr *A) {
   const int C = slice_of(kcl_amg_device_context(s));
@@ -141,7 +143,7 @@ int kcl_amg_device_view(kcl_device_setup *s, const kcl_stored *m, bool values,
 
 int kcl_amg_device_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
                           kcl_stored **out) {
-  kcl *ctx = kcl_amg_device_context(s);
+  kcl_context *ctx = kcl_amg_device_context(s);
   kcl_stored *m = *out = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));

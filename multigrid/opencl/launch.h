@@ -46,7 +46,7 @@ typedef struct kcl_arg {
 
 int kcl_amg_device_launch(kcl_device_setup *s, kcl_amg_kernel kernel, int64_t items, size_t group,
                           const kcl_arg *arg, int args);
-kcl *kcl_amg_device_context(const kcl_device_setup *s);
+kcl_context *kcl_amg_device_context(const kcl_device_setup *s);
 bool kcl_amg_device_single(const kcl_device_setup *s); /* formats have values in float */
 /* Memory for count + 1 elements; memory of zeros; gives memory back, for other uses. */
 int kcl_amg_device_memory(kcl_device_setup *s, int64_t count, size_t element, void **out);

@@ -9,7 +9,7 @@ enum { COMMON = 3, PROGRAMS = 5, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
 enum { MOST_EXPECTED = 64 /* two per level */ };
 
 struct kcl_device_setup {
-  kcl *ctx;
+  kcl_context *ctx;
   kcl_type type;
   cl_program program[PROGRAMS];      /* those whose kernels are here */
   bool aggregation;                  /* of this set-up */
@@ -26,10 +26,10 @@ struct kcl_device_setup {
   int expectations;
 };
 
-kcl *kcl_amg_device_context(const kcl_device_setup *s) { return s->ctx; }
+kcl_context *kcl_amg_device_context(const kcl_device_setup *s) { return s->ctx; }
 bool kcl_amg_device_single(const kcl_device_setup *s) { return s->type == KCL_S; }
 
-bool kcl_amg_device_possible(const kcl *ctx, const kcl_csr *A) {
+bool kcl_amg_device_possible(const kcl_context *ctx, const kcl_csr *A) {
   return ctx->opencl && ctx->layout == KCL_LAYOUT_GPU && ctx->device.has_double &&
          !kcl_type_complex(A->type) && A->rows >= LEAST_ROWS && A->nnz < INT32_MAX;
 }
@@ -85,7 +85,7 @@ static int list_programs(const kcl_device_setup *s, kcl_build *list, int *place)
   return count;
 }
 
-bool kcl_amg_device_compiled(kcl *ctx, kcl_type type, bool aggregation) {
+bool kcl_amg_device_compiled(kcl_context *ctx, kcl_type type, bool aggregation) {
   bool all = true;
   for (int i = 0; i < PROGRAMS && all; i++) {
     const kcl_build b = program(type, i);
@@ -271,7 +271,7 @@ static kcl_device_setup *take_idle_setup(kcl_opencl *o, kcl_type type) {
   return s;
 }
 
-static int create_setup(kcl *ctx, kcl_type type, kcl_device_setup **out) {
+static int create_setup(kcl_context *ctx, kcl_type type, kcl_device_setup **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "a set-up", (void **)out);
   if (!rc) (*out)->ctx = ctx, (*out)->type = type;
   return rc;
@@ -289,7 +289,7 @@ static void begin_ahead_of_use(kcl_device_setup *s, bool aggregation) {
   if (count) kcl_opencl_load_ahead(s->ctx, list, count);
 }
 
-int kcl_amg_device_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
+int kcl_amg_device_open(kcl_context *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
   *out = take_idle_setup(ctx->opencl, type);
   int rc = *out ? KCL_OK : create_setup(ctx, type, out);
   if (rc) return rc;
@@ -308,7 +308,7 @@ void kcl_amg_device_close(kcl_device_setup **given) {
   o->idle_setup = s, o->free_idle_setup = end_setup;
 }
 
-void kcl_amg_device_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
+void kcl_amg_device_ahead(kcl_context *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
   kcl_device_setup *s = NULL;
   if (kcl_amg_device_possible(ctx, A)) (void)kcl_amg_device_open(ctx, type, aggregation, &s);
   kcl_amg_device_close(&s);

@@ -36,15 +36,15 @@ typedef struct kcl_device_csr {
 } kcl_device_csr;
 
 /* Can set-ups of this matrix be computed on the context's device? */
-bool kcl_amg_device_possible(const kcl *ctx, const kcl_csr *A);
+bool kcl_amg_device_possible(const kcl_context *ctx, const kcl_csr *A);
 /* Are its kernels compiled, by this process or an earlier one? Then most of a cycle's are, too. */
-bool kcl_amg_device_compiled(kcl *ctx, kcl_type type, bool aggregation);
+bool kcl_amg_device_compiled(kcl_context *ctx, kcl_type type, bool aggregation);
 /* type: of the matrices in formats, KCL_S or KCL_D; aggregation: kcl_amg_device_aggregation is called, or kcl_amg_device_interpolation. To
  * be closed also after a failure. */
-int kcl_amg_device_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out);
+int kcl_amg_device_open(kcl_context *ctx, kcl_type type, bool aggregation, kcl_device_setup **out);
 void kcl_amg_device_close(kcl_device_setup **s);
 /* Begins to load what kcl_amg_device_open will need for A, in the background. */
-void kcl_amg_device_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
+void kcl_amg_device_ahead(kcl_context *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
 /* Gives the matrix's memory back for reuse, even before the commands enqueued so far have run. The rest follows at the end of s. */
 void kcl_amg_device_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
 
@@ -109,7 +109,7 @@ int kcl_amg_device_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_sm
                             bool narrow, kcl_device_smoother *out);
 /* *rows: of A, if a diagonal entry was not positive where it has to be; else 0. May wait. */
 int kcl_amg_device_doubted(kcl_device_setup *s, int doubt, int64_t *rows);
-void kcl_amg_device_free(kcl *ctx, void *buffer); /* or NULL */
+void kcl_amg_device_free(kcl_context *ctx, void *buffer); /* or NULL */
 /* Starts to count A's slices for the format "sell", ahead of kcl_amg_device_matrix, which waits for nothing if there was a wait in
  * between. */
 int kcl_amg_device_slices(kcl_device_setup *s, kcl_device_csr *A);

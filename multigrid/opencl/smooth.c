@@ -77,7 +77,7 @@ static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, doub
   return KCL_OK;
 }
 
-void kcl_amg_device_free(kcl *ctx, void *buffer) { kcl_pool_give(ctx, buffer); }
+void kcl_amg_device_free(kcl_context *ctx, void *buffer) { kcl_pool_give(ctx, buffer); }
 
 /* One step's diagonal; *doubt: the note of the rows, if l1 finds one without a positive diagonal entry. */
 static int step_diagonal(kcl_device_setup *s, const kcl_device_csr *A, bool l1, const void *d,

@@ -138,7 +138,7 @@ typedef struct distinct_rows {
   double *val;               /* [entries] */
 } distinct_rows;
 
-static int fill_distinct_rows(kcl *ctx, const kcl_repeats *r, distinct_rows *t) {
+static int fill_distinct_rows(kcl_context *ctx, const kcl_repeats *r, distinct_rows *t) {
   int rc;
   t->rows = r->count, t->entries = kcl_repeats_entries(r);
   KCL_TRY(kcl_alloc(ctx, t->rows + 1, sizeof *t->start, "distinct rows", (void **)&t->start));
@@ -182,7 +182,7 @@ done:
 /* Uploads the distinct rows and a code per row. *done false: too many rows differ. */
 static int upload_repeats(kcl_device_setup *s, const kcl_csr *A, kcl_distinct_rows *distinct,
                           const kcl_device_csr *out, bool *done) {
-  kcl *ctx = kcl_amg_device_context(s);
+  kcl_context *ctx = kcl_amg_device_context(s);
   kcl_repeats r = {0};
   distinct_rows t = {0};
   int rc;

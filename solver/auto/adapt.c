@@ -38,7 +38,7 @@ static int try_formats(kcl_selection *c, kcl_loop *l, double seconds, double eac
 
 /* Times other formats where that pays. */
 static int consider_others(kcl_selection *c, kcl_loop *l) {
-  if (kcl_switch_pays(c, l)) return KCL_OK;
+  if (kcl_switch_pays(c, l) || l->every) return KCL_OK;
   int64_t done = kcl_loop_iterations(l);
   double seconds = kcl_now() - l->start, each = seconds / (double)done;
   if (!done || !change_pays(c, seconds, each)) return KCL_OK;

@@ -30,7 +30,8 @@ void kcl_selection_use(kcl_selection *c, kcl_engine **e) {
 
 bool kcl_auto_remembers(const kcl_selection *c) {
   const kcl_system *s = c->system;
-  return !s->undecided.model &&
+  return !s->shell && !s->given && /* whose speed says nothing of others */
+         !s->undecided.model &&
          (s->undecided.format || s->undecided.method || s->undecided.precond);
 }
 
@@ -90,7 +91,7 @@ static int predicted(const kcl_selection *c, const kcl_method *m, double *second
 /* May forms of cg stand for it? On OpenCL devices launches and reductions may be what limits cg. */
 static bool forms_fit(const kcl_selection *c) {
   const kcl_system *s = c->system;
-  return s->ctx->opencl && s->undecided.method && !strcmp(c->way.method->name, "cg") &&
+  return s->ctx->opencl && !s->shell && s->undecided.method && !strcmp(c->way.method->name, "cg") &&
          kcl_auto_cg_forms_fit(&s->options);
 }
 

@@ -29,9 +29,16 @@ static const char *const *methods_of(const kcl_system *s) {
   return methods_for(&s->stats, s->hermitian, s->symmetric, s->options.mixed);
 }
 
+static const char *declared_structure(const kcl_system *s) {
+  if (!s->hermitian) return "A is a function, not declared Hermitian";
+  return s->stats.positive_diagonal ? "A is a function, declared Hermitian positive definite"
+                                    : "A is a function, declared Hermitian";
+}
+
 const char *kcl_auto_structure(const kcl_system *s) {
   const kcl_stats *t = &s->stats;
   if (t->rows != t->cols) return "the matrix is not square";
+  if (s->shell) return declared_structure(s);
   if (s->hermitian && s->options.symmetry == KCL_SYMMETRY_ASSUME && !t->hermitian)
     return "A = A^H is assumed";
   if (s->hermitian && !t->hermitian)
@@ -52,7 +59,7 @@ static const double VARIES = 3;
 
 static bool jacobi_suits(const kcl_system *s, const kcl_method *m) {
   const kcl_stats *t = &s->stats;
-  if (t->shifted_skew) return false;
+  if (s->shell || t->shifted_skew) return false;
   if (m->least_squares) return kcl_system_tall(s);
   if (m->hermitian && !t->positive_diagonal) return false;
   return t->diagonal_ratio >= VARIES && t->diagonal_ratio < INFINITY;
@@ -73,8 +80,9 @@ static int add_method(const kcl_system *s, const char *name, bool plain, kcl_pla
   const kcl_precond_kind *precond;
   int rc = kcl_method_find(s->ctx, name, &m);
   if (rc) return rc;
+  if (p->count && m->adjoint && !kcl_system_has_adjoint(s)) return KCL_OK;
   const char *suits = !plain && jacobi_suits(s, m) ? "jacobi" : "none";
-  rc = kcl_precond_find(s->ctx, s->undecided.precond ? suits : s->options.precond, &precond);
+  rc = kcl_system_precond_kind(s, s->undecided.precond ? suits : s->options.precond, &precond);
   if (rc || (s->undecided.method && kcl_precond_check(&q, precond, m))) return rc;
   add_to_plan(p, m, precond);
   return KCL_OK;
@@ -98,7 +106,7 @@ static int none_suits(const kcl_system *s, const char *name) {
   const kcl_method *m;
   const kcl_precond_kind *precond;
   int rc = kcl_method_find(s->ctx, name, &m);
-  if (!rc) rc = kcl_precond_find(s->ctx, s->options.precond, &precond);
+  if (!rc) rc = kcl_system_precond_kind(s, s->options.precond, &precond);
   return rc ? rc : kcl_precond_check(&q, precond, m);
 }
 

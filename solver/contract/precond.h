@@ -22,7 +22,7 @@ typedef struct kcl_preconditioner kcl_preconditioner;
 
 /* The system to be set up, as far as a preconditioner may know it. Only set-up has it. */
 typedef struct kcl_precond_request {
-  kcl *ctx;
+  kcl_context *ctx;
   const kcl_csr *A;                   /* lives as long as the preconditioner */
   const kcl_stats *stats;             /* of A */
   struct kcl_distinct_rows *distinct; /* of A (core/matrix/repeats.h), or NULL */
@@ -37,6 +37,7 @@ typedef struct kcl_precond_request {
   const char *parameters; /* kcl_options.parameters, for kcl_precond_value */
   /* An earlier one of this kind for this method, of another matrix with A's pattern; or NULL. */
   const kcl_preconditioner *before;
+  const kcl_preconditioner *given; /* M that is there already, of this A or of another; or NULL */
 } kcl_precond_request;
 
 typedef struct kcl_precond_kind {
@@ -45,6 +46,8 @@ typedef struct kcl_precond_kind {
   bool symmetric;     /* M = M^H where A = A^H, and M = M^T where A = A^T */
   bool no_adjoint;    /* M^-H exists only where A = A^H */
   bool least_squares; /* with M->scale it stands for A^H A */
+  bool multiplies;    /* apply multiplies by kcl_precond_system */
+  bool hierarchy;     /* refresh keeps an interpolation, which suits other values less well */
   /* On several ranks the same M as on one: it needs no other ranks' rows, or asks for them. The others are set up on each rank
    * for the diagonal block of its own rows, whose products know nothing of other ranks. */
   bool whole;
@@ -54,7 +57,7 @@ typedef struct kcl_precond_kind {
   /* Bytes on the device, at most; A may not be there yet, its statistics and type are. NULL: a few vectors. */
   double (*bytes)(const kcl_precond_request *q);
   /* Begins, in the background, what set-up would have to wait for; type: of A by then. NULL: nothing. */
-  void (*ahead)(kcl *ctx, const kcl_csr *A, kcl_type type);
+  void (*ahead)(kcl_context *ctx, const kcl_csr *A, kcl_type type);
   int (*setup)(kcl_preconditioner *M, const kcl_precond_request *q); /* NULL: nothing to do */
   /* Set-up for new values in the pattern of the matrix that q->before was set up for, with the parts of it that remain valid;
    * NULL: by setup. */
@@ -77,7 +80,7 @@ typedef struct kcl_precond_vector {
   kcl_type type;
   void *values; /* [n]; NULL: */
   void *device; /* cl_mem, of the preconditioner's type, or of float if narrow */
-  void (*free_device)(kcl *ctx, void *device);
+  void (*free_device)(kcl_context *ctx, void *device);
   bool narrow; /* stored as float by programs in double */
 } kcl_precond_vector;
 
@@ -87,7 +90,7 @@ typedef struct kcl_precond_matrix {
 } kcl_precond_matrix;
 
 struct kcl_preconditioner {
-  kcl *ctx;
+  kcl_context *ctx;
   const kcl_precond_kind *kind;
   kcl_type type;             /* of A, and of programs that apply it */
   bool hermitian, symmetric; /* A = A^H, A = A^T */
@@ -98,6 +101,8 @@ struct kcl_preconditioner {
   double scale;               /* methods of least squares multiply by scale A; else 0 */
   kcl_precond_vector *vector; /* [vectors], owned */
   kcl_precond_matrix *matrix; /* [matrices], owned */
+  /* The matrix it was set up for, owned, where programs of other matrices apply it; NULL: that is the program's. */
+  kcl_stored *A;
   int vectors, matrices;
   void *data; /* of kind, for apply; freed with free() */
   kcl_precond_size size;
@@ -125,11 +130,13 @@ int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C, bool narrow);
 int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
                              const kcl_format **out);
 int kcl_precond_adopt(kcl_preconditioner *M, kcl_stored *C, int64_t longest);
+/* One more, empty, to be filled in place. */
+int kcl_precond_add_matrix_slot(kcl_preconditioner *M);
 /* Matrix number i of another one, which both own. */
 int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *from, int i);
 /* buffer: cl_mem [n], also taken over, to be freed by free_buffer. */
 int kcl_precond_adopt_vector(kcl_preconditioner *M, const char *name, int64_t n, void *buffer,
-                             void (*free_buffer)(kcl *ctx, void *buffer));
+                             void (*free_buffer)(kcl_context *ctx, void *buffer));
 void kcl_preconditioner_clear(kcl_preconditioner *M); /* of vectors and matrices */
 /* 1 / a_ii, [rows] of type KCL_D, or KCL_Z for complex A; KCL_USAGE where one is none or 0. distinct: A's rows, or NULL. */
 int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A,
@@ -138,6 +145,16 @@ int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A,
 /* ---- for apply */
 static inline kcl_vec kcl_precond_constant(const kcl_program *k, int vector) {
   return k->precond_first + vector;
+}
+
+/* The matrix that M was set up for; for kinds that say `multiplies`. */
+static inline kcl_stored *kcl_precond_system(kcl_program *k, const kcl_preconditioner *M) {
+  return M->A ? M->A : kcl_A(k);
+}
+
+/* Is M^-H to be had? */
+static inline bool kcl_precond_has_adjoint(const kcl_preconditioner *M) {
+  return M->adjoint || (M->hermitian && M->kind->symmetric);
 }
 
 /* Matrix number i; or C^H, which is C itself unless that was asked for. */

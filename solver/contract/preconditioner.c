@@ -14,7 +14,7 @@ static bool room_for_matrix(kcl_preconditioner *M, void **list, int count, size_
   return more;
 }
 
-static void free_vector(kcl *ctx, kcl_precond_vector *v) {
+static void free_vector(kcl_context *ctx, kcl_precond_vector *v) {
   free(v->values);
   if (v->device) v->free_device(ctx, v->device);
 }
@@ -35,14 +35,15 @@ int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, k
 }
 
 int kcl_precond_adopt_vector(kcl_preconditioner *M, const char *name, int64_t n, void *buffer,
-                             void (*free_buffer)(kcl *ctx, void *buffer)) {
+                             void (*free_buffer)(kcl_context *ctx, void *buffer)) {
   return add_vector(
       M, name,
       (kcl_precond_vector){.n = n, .type = M->type, .device = buffer, .free_device = free_buffer});
 }
 
 /* The format by bytes among those that serve several right-hand sides at once. */
-static int format_by_bytes(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out) {
+static int format_by_bytes(kcl_context *ctx, const kcl_stats *s, kcl_type type,
+                           const kcl_format **out) {
   kcl_rank list[KCL_MOST_FORMATS];
   int count, rc = kcl_format_rank(ctx, s, type, list, &count);
   if (rc) return rc;
@@ -87,7 +88,7 @@ static void outline_of_matrix(kcl_stored *m, const kcl_stats *s) {
   m->streamed = kcl_stored_bytes(m);
 }
 
-static int convert_matrix(kcl *ctx, kcl_type type, kcl_csr **C) {
+static int convert_matrix(kcl_context *ctx, kcl_type type, kcl_csr **C) {
   kcl_csr *to = NULL;
   if ((*C)->type == type) return KCL_OK;
   int rc = kcl_csr_convert(ctx, *C, type, &to);
@@ -164,6 +165,8 @@ int kcl_precond_adopt(kcl_preconditioner *M, kcl_stored *C, int64_t longest) {
   return KCL_OK;
 }
 
+int kcl_precond_add_matrix_slot(kcl_preconditioner *M) { return one_more(M) ? KCL_OK : KCL_MEMORY; }
+
 int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *from, int i) {
   kcl_precond_matrix *to = one_more(M);
   if (!to) return KCL_MEMORY;
@@ -172,7 +175,7 @@ int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *fr
 }
 
 double kcl_preconditioner_bytes(const kcl_preconditioner *M) {
-  double bytes = 0;
+  double bytes = M && M->A ? kcl_stored_bytes(M->A) : 0;
   for (int i = 0; M && i < M->vectors; i++)
     bytes += (double)M->vector[i].n * (double)kcl_type_size(M->vector[i].narrow ? KCL_S : M->type);
   for (int i = 0; M && i < M->matrices; i++) {
@@ -262,6 +265,7 @@ void kcl_preconditioner_free(kcl_preconditioner **M) {
   *M = NULL;
   if (!m || m->sharers-- > 0) return;
   kcl_preconditioner_clear(m);
+  kcl_stored_free(&m->A);
   free(m->data), free(m);
 }
 

@@ -14,7 +14,8 @@ bool kcl_direct_available(void) {
 }
 
 #ifndef HAVE_CHOLMOD
-int kcl_direct_many(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
+int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
+                    kcl_direct_info *info) {
   (void)A, (void)t;
   *info = (kcl_direct_info){.method = "none", .rank = -1, .error = -1};
   return kcl_fail(ctx, KCL_USAGE,
@@ -29,7 +30,7 @@ static bool all_finite(kcl_type t, const double *v, int64_t n) {
   return good;
 }
 
-static int check_direct(kcl *ctx, const kcl_csr *A, const double *b, const double *x) {
+static int check_direct(kcl_context *ctx, const kcl_csr *A, const double *b, const double *x) {
   int rc;
   if ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_need(ctx, "b", b))) return rc;
   if ((rc = kcl_need(ctx, "x", x))) return rc;
@@ -45,7 +46,7 @@ static int check_direct(kcl *ctx, const kcl_csr *A, const double *b, const doubl
 }
 
 /* KCL_INPUT where a solution is not finite: A has no entry of its own that says so, but it is singular or not finite. */
-static int check_solution(kcl *ctx, kcl_type t, const double *x, int64_t n) {
+static int check_solution(kcl_context *ctx, kcl_type t, const double *x, int64_t n) {
   if (kcl_norm2(t, x, n) < INFINITY) return KCL_OK;
   return kcl_fail(ctx, KCL_INPUT, "the direct solution is not finite");
 }
@@ -61,8 +62,8 @@ static int first_method(const char *name) {
   return i;
 }
 
-static int has_square_shape(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, bool cholesky,
-                            kcl_direct_info *info) {
+static int has_square_shape(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
+                            bool cholesky, kcl_direct_info *info) {
   int rc;
   kcl_factor *f = NULL;
   kcl_stats s;
@@ -87,7 +88,8 @@ done:
 }
 
 /* A square matrix that turns out to be singular is solved as least squares. */
-int kcl_direct_many(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
+int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
+                    kcl_direct_info *info) {
   const int first = first_method(t->method);
   *info = (kcl_direct_info){.method = "none", .rank = -1, .error = -1};
   int rc = check_direct(ctx, A, t->b[0], t->x[0]);
@@ -103,7 +105,8 @@ int kcl_direct_many(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_di
 }
 #endif
 
-int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
+int kcl_direct(kcl_context *ctx, const kcl_csr *A, const double *b, double *x,
+               kcl_direct_info *info) {
   int rc = kcl_need(ctx, "info", info);
   if (rc) return rc;
   const kcl_direct_task t = {.k = 1, .b = &b, .x = &x, .flops = INFINITY, .refine = true};

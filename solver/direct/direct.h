@@ -13,5 +13,6 @@ typedef struct kcl_direct_task {
 } kcl_direct_task;
 
 /* As kcl_direct. KCL_REFUSED: not within the limit, or the memory there is. */
-int kcl_direct_many(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info);
+int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
+                    kcl_direct_info *info);
 #endif

@@ -27,7 +27,8 @@ static double *conjugate_vector(double *v, int64_t n) {
 }
 
 /* Does the analysis promise that it remains within the limit and the memory there is? */
-static int affordable(kcl *ctx, const kcl_factor *f, double flops, double bytes, double limit) {
+static int affordable(kcl_context *ctx, const kcl_factor *f, double flops, double bytes,
+                      double limit) {
   if (f->complex) flops *= 4;
   if (flops > limit || !kcl_has_room((size_t)bytes))
     return kcl_fail(ctx, KCL_REFUSED,
@@ -56,7 +57,7 @@ static cholmod_sparse upper(kcl_factor *f) {
 }
 
 /* The lower half of A's rows is the upper half of M's columns. */
-static int copy_half(kcl *ctx, kcl_factor *f, const kcl_csr *A) {
+static int copy_half(kcl_context *ctx, kcl_factor *f, const kcl_csr *A) {
   int rc;
   size_t size = kcl_type_size(A->type), reals = size / sizeof(double);
   KCL_TRY(kcl_alloc(ctx, A->nnz, size, "half of the matrix", (void **)&f->half));
@@ -73,7 +74,7 @@ done:
 }
 
 /* KCL_OK with L still NULL: not positive definite. */
-static int factor_cholesky(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
+static int factor_cholesky(kcl_context *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
   int rc;
   KCL_TRY(copy_half(ctx, f, A));
   cholmod_sparse M = upper(f);
@@ -92,7 +93,7 @@ done:
   return rc;
 }
 
-static int solve_cholesky(kcl *ctx, kcl_factor *f, const double *b, double *x) {
+static int solve_cholesky(kcl_context *ctx, kcl_factor *f, const double *b, double *x) {
   int xtype = f->complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL;
   size_t bytes = (size_t)f->n * (f->complex ? 16 : 8);
   cholmod_dense *X = NULL,
@@ -112,7 +113,7 @@ static int solve_cholesky(kcl *ctx, kcl_factor *f, const double *b, double *x) {
 
 /* ---------------------------------------------------------------- LU */
 
-static int lu_status(kcl *ctx, int status) {
+static int lu_status(kcl_context *ctx, int status) {
   switch (status) {
   case UMFPACK_OK: return KCL_OK;
   case UMFPACK_WARNING_singular_matrix:
@@ -124,12 +125,12 @@ static int lu_status(kcl *ctx, int status) {
 }
 
 /* By UMFPACK's upper bounds. */
-static int affordable_lu(kcl *ctx, const kcl_factor *f, const double *info, double limit) {
+static int affordable_lu(kcl_context *ctx, const kcl_factor *f, const double *info, double limit) {
   return affordable(ctx, f, info[UMFPACK_FLOPS_ESTIMATE] / (f->complex ? 4 : 1),
                     info[UMFPACK_PEAK_MEMORY_ESTIMATE] * info[UMFPACK_SIZE_OF_UNIT], limit);
 }
 
-static int lu(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
+static int lu(kcl_context *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
   void *symbolic = NULL;
   SuiteSparse_long n = f->n;
   double info[UMFPACK_INFO];
@@ -155,7 +156,7 @@ static int lu(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
 }
 
 /* A = M^T, and A^H = conj(M): x = conj(M^-1 conj(b)). */
-static int solve_lu(kcl *ctx, kcl_factor *f, bool adjoint, const double *b, double *x) {
+static int solve_lu(kcl_context *ctx, kcl_factor *f, bool adjoint, const double *b, double *x) {
   int system = adjoint ? UMFPACK_A : UMFPACK_Aat;
   if (!f->complex)
     return lu_status(
@@ -174,7 +175,8 @@ static int solve_lu(kcl *ctx, kcl_factor *f, bool adjoint, const double *b, doub
 
 /* ---------------------------------------------------------------- Cholesky or LU */
 
-int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, double flops, kcl_factor **out) {
+int kcl_factor_create(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,
+                      kcl_factor **out) {
   int rc;
   kcl_factor *f = *out = NULL;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *f, "a factorisation", (void **)&f));
@@ -209,7 +211,7 @@ const char *kcl_factor_method(const kcl_factor *f) {
   return f->L ? "CHOLMOD supernodal Cholesky" : "UMFPACK LU";
 }
 
-int kcl_factor_solve(kcl *ctx, void *factor, bool adjoint, const double *b, double *x) {
+int kcl_factor_solve(kcl_context *ctx, void *factor, bool adjoint, const double *b, double *x) {
   kcl_factor *f = factor;
   return f->L ? solve_cholesky(ctx, f, b, x) : solve_lu(ctx, f, adjoint, b, x);
 }

@@ -7,28 +7,30 @@ typedef struct kcl_factor kcl_factor;
 
 /* Cholesky where A may be definite, LU where it is not or turns out not to be. KCL_REFUSED: it would take more floating-point
  * operations than `flops`, as predicted from the structure, or more memory than there is. */
-int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, double flops, kcl_factor **out);
+int kcl_factor_create(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,
+                      kcl_factor **out);
 void kcl_factor_free(kcl_factor **f);
 const char *kcl_factor_method(const kcl_factor *f);
 /* x = A^-1 b, or A^-H b. b and x are distinct. factor: a kcl_factor. */
-int kcl_factor_solve(kcl *ctx, void *factor, bool adjoint, const double *b, double *x);
+int kcl_factor_solve(kcl_context *ctx, void *factor, bool adjoint, const double *b, double *x);
 
 /* Least squares of any shape and rank by SuiteSparseQR for k right-hand sides; KCL_USAGE in builds without it
  * (solver/direct/qr.c). */
-int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info);
+int kcl_qr_direct(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
+                  kcl_direct_info *info);
 
 /* A^-1 by a factor, or what takes its place for least squares (solver/direct/refine.c). */
 typedef struct kcl_inverse {
-  int (*apply)(kcl *ctx, void *factor, bool adjoint, const double *b, double *x);
+  int (*apply)(kcl_context *ctx, void *factor, bool adjoint, const double *b, double *x);
   void *factor;
 } kcl_inverse;
 /* Corrects x until it no longer improves. info: corrections; error is INFINITY where they do not converge, else 0. */
-int kcl_refine(kcl *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b, double *x,
-               kcl_direct_info *info);
+int kcl_refine(kcl_context *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b,
+               double *x, kcl_direct_info *info);
 /* An estimate of | |A^-1| w |_inf, A of n rows and of type t, w [n]; NULL: 1. */
-int kcl_inverse_norm(kcl *ctx, const kcl_inverse *inverse, kcl_type t, int64_t n, const double *w,
-                     double *norm);
+int kcl_inverse_norm(kcl_context *ctx, const kcl_inverse *inverse, kcl_type t, int64_t n,
+                     const double *w, double *norm);
 /* A bound of |x - A^-1 b|_inf / |x|_inf. */
-int kcl_direct_error(kcl *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b,
-                     const double *x, double *error);
+int kcl_direct_error(kcl_context *ctx, const kcl_csr *A, const kcl_inverse *inverse,
+                     const double *b, const double *x, double *error);
 #endif

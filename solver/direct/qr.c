@@ -16,7 +16,8 @@
 #ifndef HAVE_SPQR
 bool kcl_direct_least_squares(void) { return false; }
 
-int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
+int kcl_qr_direct(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
+                  kcl_direct_info *info) {
   (void)t, (void)info;
   return kcl_fail(ctx, KCL_USAGE,
                   "a direct solution of a system that is not square (%lld x %lld) wants "
@@ -43,7 +44,7 @@ typedef struct qr {
 bool kcl_direct_least_squares(void) { return true; }
 
 /* *out: of M, whose columns are T's rows; its rank. */
-static int factor_qr(kcl *ctx, qr *q, const kcl_csr *T, SuiteSparseQR_C_factorization **out,
+static int factor_qr(kcl_context *ctx, qr *q, const kcl_csr *T, SuiteSparseQR_C_factorization **out,
                      int64_t *rank) {
   int rc;
   SuiteSparse_long *p = NULL, *i = NULL;
@@ -86,7 +87,7 @@ done:
 
 /* The factorisation of A^H serves alone where A has full row rank, else beside that of A where both ranks agree. One that
  * is too large is left out. */
-static int create_qr(kcl *ctx, qr *q, const kcl_csr *A) {
+static int create_qr(kcl_context *ctx, qr *q, const kcl_csr *A) {
   const bool wide = A->rows < A->cols;
   int64_t rank = -1;
   int rc = KCL_OK;
@@ -124,7 +125,7 @@ static void project(qr *q, cholmod_dense **X) {
 }
 
 /* x = G b, or G^H b. */
-static int apply_factor(kcl *ctx, void *factor, bool adjoint, const double *b, double *x) {
+static int apply_factor(kcl_context *ctx, void *factor, bool adjoint, const double *b, double *x) {
   qr *q = factor;
   size_t m = (size_t)(adjoint ? q->cols : q->rows), n = (size_t)(adjoint ? q->rows : q->cols);
   size_t size = q->complex ? 16 : 8;
@@ -150,7 +151,7 @@ static int apply_factor(kcl *ctx, void *factor, bool adjoint, const double *b, d
 }
 
 /* |G|_2 >= |G^H v| for |v| = 1; v = G G^H v turns towards the one where it is largest. */
-static int norm_of_inverse(kcl *ctx, qr *q, kcl_type t, double *norm) {
+static int norm_of_inverse(kcl_context *ctx, qr *q, kcl_type t, double *norm) {
   int rc;
   double *v = NULL, *w = NULL, size = 1, last;
   KCL_TRY(kcl_alloc(ctx, q->cols, kcl_type_size(t), "the condition estimate", (void **)&v));
@@ -172,7 +173,8 @@ done:
   return rc;
 }
 
-int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
+int kcl_qr_direct(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
+                  kcl_direct_info *info) {
   int rc;
   double begin = kcl_now();
   qr q = {.limit = t->flops};

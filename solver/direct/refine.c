@@ -34,14 +34,14 @@ static void scale_by_rows(const estimate *e, double *v) {
 }
 
 /* y = B x, B = diag(w) A^-H */
-static int apply_inverse(kcl *ctx, const estimate *e) {
+static int apply_inverse(kcl_context *ctx, const estimate *e) {
   int rc = e->inverse->apply(ctx, e->inverse->factor, true, e->x, e->y);
   scale_by_rows(e, e->y);
   return rc;
 }
 
 /* x = B^H y, and y is lost. */
-static int apply_adjoint(kcl *ctx, const estimate *e) {
+static int apply_adjoint(kcl_context *ctx, const estimate *e) {
   scale_by_rows(e, e->y);
   return e->inverse->apply(ctx, e->inverse->factor, false, e->y, e->x);
 }
@@ -79,7 +79,7 @@ static void start_refinement(const estimate *e, double a, double b) {
 }
 
 /* Climb |B x|_1 over unit vectors. */
-static int climb(kcl *ctx, const estimate *e, double *norm) {
+static int climb(kcl_context *ctx, const estimate *e, double *norm) {
   int rc = KCL_OK, reals = kcl_type_complex(e->type) ? 2 : 1;
   int64_t last = -1;
   *norm = 0;
@@ -100,8 +100,8 @@ done:
   return rc;
 }
 
-int kcl_inverse_norm(kcl *ctx, const kcl_inverse *inverse, kcl_type t, int64_t n, const double *w,
-                     double *norm) {
+int kcl_inverse_norm(kcl_context *ctx, const kcl_inverse *inverse, kcl_type t, int64_t n,
+                     const double *w, double *norm) {
   int rc;
   estimate e = {.inverse = inverse, .w = w, .type = t, .n = n};
   KCL_TRY(kcl_alloc(ctx, n, kcl_type_size(t), "the condition estimate", (void **)&e.x));
@@ -125,8 +125,8 @@ static void add_correction(kcl_type t, double *x, const double *c, int64_t n) {
  * of complex numbers. */
 static const double ROUNDING = 8 * (DBL_EPSILON / 2);
 
-int kcl_refine(kcl *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b, double *x,
-               kcl_direct_info *info) {
+int kcl_refine(kcl_context *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b,
+               double *x, kcl_direct_info *info) {
   int rc;
   double *r = NULL, *c = NULL, last = kcl_norm_inf(A->type, x, A->cols);
   info->corrections = 0, info->error = 0;
@@ -160,8 +160,8 @@ static void weigh_rows(const kcl_csr *A, const double *b, const double *x, doubl
   }
 }
 
-int kcl_direct_error(kcl *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b,
-                     const double *x, double *error) {
+int kcl_direct_error(kcl_context *ctx, const kcl_csr *A, const kcl_inverse *inverse,
+                     const double *b, const double *x, double *error) {
   int rc;
   double *r = NULL, *w = NULL, norm;
   KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(A->type), "a residual", (void **)&r));

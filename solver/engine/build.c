@@ -3,8 +3,6 @@
 #include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/engine.h"
-#include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- operators */
 
@@ -74,6 +72,16 @@ static void set_nrhs(const kcl_engine *e, const kcl_system *s) {
   while (k->nrhs > 1 && (size_t)kcl_rhs_width(k) * one > LOCAL) k->nrhs = kcl_rhs_width(k) / 2;
 }
 
+/* Of all ranks; of a shell an estimate. */
+static int find_norm_F(const kcl_system *s, double *out) {
+  int rc = s->shell ? kcl_shell_prepare_least(s) : KCL_OK;
+  if (rc) return rc;
+  *out = s->shell        ? s->products->norm_F
+         : s->norm_F > 0 ? s->norm_F
+                         : kcl_norm_F(kcl_system_matrix(s));
+  return KCL_OK;
+}
+
 static int record_engine(kcl_engine *e, const kcl_system *s) {
   const kcl_csr *A = kcl_system_matrix(s);
   const kcl_method *m = e->method;
@@ -81,7 +89,7 @@ static int record_engine(kcl_engine *e, const kcl_system *s) {
   if (rc) return rc;
   kcl_program *k = e->program;
   k->A = e->operators[0], k->AH = e->operator_count > 1 ? e->operators[1] : NULL;
-  if (m->least_squares) k->norm_F = s->norm_F > 0 ? s->norm_F : kcl_norm_F(A);
+  if (m->least_squares && (rc = find_norm_F(s, &k->norm_F))) return rc;
   k->resumes = s->resumes, k->recurs_precond = m->recurs_precond;
   k->restart = s->options.restart ? s->options.restart : m->restart;
   kcl_preconditioner_bind(e->M, k);
@@ -91,28 +99,6 @@ static int record_engine(kcl_engine *e, const kcl_system *s) {
 }
 
 /* ---------------------------------------------------------------- building */
-
-void kcl_engine_describe(kcl_engine *e, int asked_nrhs) {
-  kcl *ctx = e->ctx;
-  const kcl_stored *m = e->operators[0];
-  char *text = e->kernel;
-  size_t used, room = sizeof e->kernel;
-  if (!ctx->opencl)
-    snprintf(text, room, "native, %d thread%s", ctx->threads, ctx->threads > 1 ? "s" : "");
-  else if (m->format->scatter)
-    snprintf(text, room, "%s, scatter", m->format->kernel);
-  else
-    snprintf(text, room, "%s, %d work-item%s per row", m->format->kernel, m->lanes,
-             m->lanes > 1 ? "s" : "");
-  used = strlen(text);
-  if (m->note[0]) snprintf(text + used, room - used, ", %s", m->note);
-  kcl_tune_say(ctx, m->format->name, text, room);
-  used = strlen(text);
-  if (e->program->nrhs > 1)
-    snprintf(text + used, room - used, ", %d right-hand sides at once", e->program->nrhs);
-  else if (asked_nrhs > 1)
-    snprintf(text + used, room - used, ", one right-hand side at a time");
-}
 
 int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
                      const kcl_format *format, kcl_engine **out) {

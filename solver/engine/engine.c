@@ -1,8 +1,11 @@
 /* Engines: their parts, their cost, and how state moves from one to another. */
+#include "core/base/context.h"
 #include "solver/engine/engine.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond_kind *precond,
+int kcl_engine_create(kcl_context *ctx, const kcl_method *method, const kcl_precond_kind *precond,
                       kcl_engine **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "an engine", (void **)out);
   if (!rc) (*out)->ctx = ctx, (*out)->method = method, (*out)->precond = precond;
@@ -62,6 +65,32 @@ double kcl_engine_bytes(const kcl_engine *e, int nrhs) {
   const kcl_program *k = e->program;
   double replacement = kcl_program_bytes(k, KCL_REPLACE, nrhs) / kcl_replacement_interval(k);
   return (kcl_program_bytes(k, KCL_LOOP, nrhs) + replacement) / k->iterations;
+}
+
+/* ---------------------------------------------------------------- what it is */
+
+void kcl_engine_describe(kcl_engine *e, int asked_nrhs) {
+  kcl_context *ctx = e->ctx;
+  const kcl_stored *m = e->operators[0];
+  char *text = e->kernel;
+  size_t used, room = sizeof e->kernel;
+  if (!ctx->opencl)
+    snprintf(text, room, "native, %d thread%s", ctx->threads, ctx->threads > 1 ? "s" : "");
+  else if (m->shell.apply)
+    snprintf(text, room, "a function of the caller's");
+  else if (m->format->scatter)
+    snprintf(text, room, "%s, scatter", m->format->kernel);
+  else
+    snprintf(text, room, "%s, %d work-item%s per row", m->format->kernel, m->lanes,
+             m->lanes > 1 ? "s" : "");
+  used = strlen(text);
+  if (m->note[0]) snprintf(text + used, room - used, ", %s", m->note);
+  kcl_tune_say(ctx, m->format->name, text, room);
+  used = strlen(text);
+  if (e->program->nrhs > 1)
+    snprintf(text + used, room - used, ", %d right-hand sides at once", e->program->nrhs);
+  else if (asked_nrhs > 1)
+    snprintf(text + used, room - used, ", one right-hand side at a time");
 }
 
 /* ---------------------------------------------------------------- running */

@@ -10,7 +10,7 @@
 #include "solver/engine/system.h"
 
 typedef struct kcl_engine {
-  kcl *ctx;
+  kcl_context *ctx;
   const kcl_method *method;
   const kcl_precond_kind *precond;
   kcl_stored **operators; /* [operator_count], owned: A; A^H for methods that multiply by it */
@@ -30,7 +30,7 @@ void kcl_engine_free(kcl_engine **e);
 
 /* In steps: an engine without operators; one more operator, the system's A, which lives as long as the engine, or one that it
  * shares; what runs, as text. */
-int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond_kind *precond,
+int kcl_engine_create(kcl_context *ctx, const kcl_method *method, const kcl_precond_kind *precond,
                       kcl_engine **out);
 int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_system *s);
 int kcl_engine_share(kcl_engine *e, kcl_stored *A);
@@ -42,6 +42,8 @@ int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_stored **ou
 /* *f, that of A, becomes the format of AH, the adjoint. */
 int kcl_engine_adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_format **f);
 
+/* The preconditioner of this name: that of the system's given M, which need not be in the registry, or any other. */
+int kcl_system_precond_kind(const kcl_system *s, const char *name, const kcl_precond_kind **out);
 /* M for this method, of those set up for the system or set up now; the caller frees it. NULL: M = I. */
 int kcl_system_preconditioner(const kcl_system *s, const kcl_precond_kind *p, const kcl_method *m,
                               kcl_preconditioner **out);
@@ -49,13 +51,26 @@ int kcl_system_preconditioner(const kcl_system *s, const kcl_precond_kind *p, co
 int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *before,
                                       const kcl_precond_kind *p, const kcl_method *m,
                                       kcl_preconditioner **out);
+/* Engines of other values are to apply M of this one: it gets A, with values of its own. values: of the system as given;
+ * KCL_CHANGED: A is there with these alone, and they have been written over. */
+int kcl_engine_release_precond(kcl_engine *e, const void *values, bool changed);
 /* Frees what a later set-up of new values could use: preconditioners, and which rows repeat. */
 void kcl_system_forget_kept(kcl_system *s);
 
 /* b = A x alone (product.c): an engine without a method that shares A, nrhs columns per pass where A's format can. */
 int kcl_engine_product(kcl_stored *A, int nrhs, kcl_engine **out);
+/* y = A (scale x) on the host, both of this type; of an engine of one product. */
+int kcl_engine_multiply(kcl_engine *e, kcl_type type, const void *x, double scale, void *y);
+/* Of a shell (shell.c): A and A^H as shared[], products; for methods of least squares, that with A^H, and |A|_F. */
+int kcl_shell_make_products(kcl_system *s);
+int kcl_shell_prepare_least(const kcl_system *s);
+void kcl_shell_free_products(kcl_system *s);
 /* Seconds per pass over START, the mean over so many. */
 int kcl_engine_time_product(kcl_engine *e, int times, double *seconds);
+
+/* b = M^-1 x, or M^-H x, alone (application.c): START of an engine without a method that shares M, NULL: M = I; n elements. */
+int kcl_engine_application(kcl_context *ctx, kcl_preconditioner *M, kcl_type type, int64_t n,
+                           bool adjoint, kcl_engine **out);
 
 /* The formats that accept A, by the seconds per iteration that are predicted for this method, the fastest first. */
 int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,

@@ -131,7 +131,7 @@ static void both_alike(pass *p) {
   }
 }
 
-static int allocate_pass(kcl *ctx, pass *p) {
+static int allocate_pass(kcl_context *ctx, pass *p) {
   const int64_t rows = p->A->rows, cols = p->A->cols + (p->halo ? p->halo->count : 0);
   int rc = kcl_alloc(ctx, rows, sizeof *p->row, "the scaling", (void **)&p->row);
   if (!rc) rc = kcl_alloc(ctx, cols, sizeof *p->col, "the scaling", (void **)&p->col);
@@ -140,7 +140,7 @@ static int allocate_pass(kcl *ctx, pass *p) {
   return kcl_ranks_agree(p->halo ? p->halo->ranks : NULL, rc);
 }
 
-int kcl_equilibrate(kcl *ctx, const kcl_csr *A, bool mirrored, const kcl_halo *halo,
+int kcl_equilibrate(kcl_context *ctx, const kcl_csr *A, bool mirrored, const kcl_halo *halo,
                     kcl_scaling *out) {
   pass p = {.A = A, .halo = halo};
   int rc = allocate_pass(ctx, &p);

@@ -1,5 +1,7 @@
 /* See given.h. */
 #include "solver/engine/given.h"
+#include "core/base/context.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -81,10 +83,70 @@ int kcl_take_x(const kcl_system *s, kcl_engine *e, int rhs, void *x, int shift) 
   return rc;
 }
 
+/* ---------------------------------------------------------------- columns on the device */
+
+bool kcl_given_on_device(const kcl_system *s) {
+  const bool wide = s->A->type == kcl_wide_type(s->A->type);
+  return !s->scaling.row && !s->zero_cols && (s->ctx->device.has_double || !wide);
+}
+
+int kcl_given_column_norm(const kcl_system *s, const kcl_column *b, kcl_scaled_norm *out) {
+  kcl_column_size size;
+  const int rc = kcl_measure_column(s->ctx, b, s->A->rows, &size);
+  if (rc) return rc;
+  out->shift = kcl_norm_exponent(size.norm) - 1;
+  out->norm = ldexp(size.norm, out->shift);
+  return KCL_OK;
+}
+
+static kcl_column column_of_engine(kcl_engine *e, int rhs, vector v) {
+  return e->executor.column(&e->executor, v.v, rhs);
+}
+
+static int copy_to_engine(kcl_engine *e, int rhs, vector v, const kcl_column *from) {
+  const kcl_column to = column_of_engine(e, rhs, v);
+  return kcl_copy_column(e->ctx, &to, from, v.n, ldexp(1, v.shift));
+}
+
+int kcl_give_b_column(const kcl_system *s, kcl_engine *e, int rhs, const kcl_column *b, int shift) {
+  return copy_to_engine(e, rhs, vector_b(s, e, shift), b);
+}
+
+int kcl_give_x_column(const kcl_system *s, kcl_engine *e, int rhs, const kcl_column *x, int shift) {
+  return copy_to_engine(e, rhs, vector_x(s, e, shift), x);
+}
+
+int kcl_take_x_column(const kcl_system *s, kcl_engine *e, int rhs, const kcl_column *x, int shift) {
+  const vector v = vector_x(s, e, shift);
+  const kcl_column from = column_of_engine(e, rhs, v);
+  return kcl_copy_column(e->ctx, x, &from, v.n, ldexp(1, -v.shift));
+}
+
+int kcl_fetch_column(const kcl_system *s, const kcl_column *from, int64_t n, void **out) {
+  int rc = kcl_alloc(s->ctx, n, kcl_type_size(from->type), "a vector", out);
+  if (!rc) rc = kcl_read_column(s->ctx, from, n, *out);
+  if (rc) free(*out), *out = NULL;
+  return rc;
+}
+
+int kcl_return_column(const kcl_system *s, const kcl_column *to, int64_t n, const void *values) {
+  return kcl_write_column(s->ctx, to, n, values);
+}
+
+int kcl_x_is_finite(const kcl_system *s, kcl_engine *e, int rhs, int shift, bool *out) {
+  const vector v = vector_x(s, e, shift);
+  const kcl_column x = column_of_engine(e, rhs, v);
+  const double most = s->A->type == KCL_S || s->A->type == KCL_C ? FLT_MAX : DBL_MAX;
+  kcl_column_size size;
+  const int rc = kcl_measure_column(e->ctx, &x, v.n, &size);
+  *out = !rc && size.norm < INFINITY && ldexp(size.largest, -v.shift) <= most;
+  return rc;
+}
+
 /* ---------------------------------------------------------------- residuals */
 
-int kcl_in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, int shift, double **owned,
-                  const double **out) {
+int kcl_in_double(kcl_context *ctx, kcl_type type, const void *v, int64_t n, int shift,
+                  double **owned, const double **out) {
   kcl_type wide = kcl_wide_type(type);
   *owned = NULL, *out = v;
   if (type == wide && !shift) return KCL_OK;
@@ -105,7 +167,7 @@ static int shift_of(kcl_ranks *ranks, const kcl_csr *A, kcl_type type, const voi
   return most < 0 ? 0 : most < shift ? most : shift;
 }
 
-int kcl_host_residual_open(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
+int kcl_host_residual_open(kcl_context *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
                            const void *b, const void *x, bool shifted, kcl_host_residual *q) {
   const kcl_type wide = kcl_wide_type(type);
   *q = (kcl_host_residual){.ctx = ctx, .ranks = halo ? halo->ranks : NULL, .A = A, .halo = halo};
@@ -154,7 +216,10 @@ int kcl_residual_of(const kcl_system *s, const void *b, const void *x, double *r
   kcl_host_residual q;
   int rc;
   KCL_TRY(kcl_host_residual_open(s->ctx, s->A, h, s->A->type, b, x, !power, &q));
-  *relative = relative_residual_of(&q);
+  if (s->shell)
+    KCL_TRY(kcl_shell_residual(s, &q, relative));
+  else
+    *relative = relative_residual_of(&q);
   if (tested) *tested = *relative;
   if (tested && power && *relative < INFINITY) rc = scaled_relative_norm(&q, power, tested);
 done:

@@ -30,6 +30,15 @@ done:
   return rc;
 }
 
+int kcl_engine_multiply(kcl_engine *e, kcl_type type, const void *x, double scale, void *y) {
+  kcl_executor *ex = &e->executor;
+  const kcl_program *k = e->program;
+  int rc = ex->put(ex, k->x, 0, type, x, scale);
+  if (!rc) rc = ex->run(ex, KCL_START, 1);
+  if (!rc) rc = ex->finish(ex);
+  return rc ? rc : ex->get(ex, k->b, 0, type, y, 1);
+}
+
 /* In batches that the history holds. */
 int kcl_engine_time_product(kcl_engine *e, int times, double *seconds) {
   enum { BATCH = KCL_HISTORY / 4 };

@@ -62,7 +62,7 @@ static int largest_scaled_exponent(kcl_type t, const void *v, int64_t n, const i
   return most;
 }
 
-int kcl_norm_scaled(kcl *ctx, kcl_ranks *ranks, kcl_type t, const void *v, int64_t n,
+int kcl_norm_scaled(kcl_context *ctx, kcl_ranks *ranks, kcl_type t, const void *v, int64_t n,
                     const int *power, kcl_scaled_norm *out) {
   const kcl_type wide = kcl_wide_type(t);
   const int most = (int)kcl_ranks_largest(ranks, largest_scaled_exponent(t, v, n, power));

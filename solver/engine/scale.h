@@ -47,7 +47,7 @@ static inline double kcl_nan_to_infinity(double residual) {
 }
 
 /* R and C of a square matrix; mirrored: the moduli of A are symmetric; halo: of A's rows, where ranks share them, or NULL. */
-int kcl_equilibrate(kcl *ctx, const kcl_csr *A, bool mirrored, const kcl_halo *halo,
+int kcl_equilibrate(kcl_context *ctx, const kcl_csr *A, bool mirrored, const kcl_halo *halo,
                     kcl_scaling *out);
 void kcl_scaling_free(kcl_scaling *s);
 /* values = u R A C, of type `type`, [nnz]. */
@@ -55,7 +55,7 @@ void kcl_scale_values(const kcl_scaling *s, const kcl_csr *A, kcl_type type, voi
 /* v = 2^shift D^sign v, [n]; power: exponents of D, NULL: D = 1. */
 void kcl_scale_vector(kcl_type t, void *v, int64_t n, const int *power, int sign, int shift);
 /* |D v| from own parts v [n] of the ranks, or alone (ranks NULL). */
-int kcl_norm_scaled(kcl *ctx, kcl_ranks *ranks, kcl_type t, const void *v, int64_t n,
+int kcl_norm_scaled(kcl_context *ctx, kcl_ranks *ranks, kcl_type t, const void *v, int64_t n,
                     const int *power, kcl_scaled_norm *out);
 
 #endif

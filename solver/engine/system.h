@@ -18,6 +18,12 @@ typedef struct kcl_preconds {
 struct kcl_rhs;
 typedef struct kcl_engine kcl_engine;
 
+/* Products of a shell alone, for residuals. Of methods for least squares: y = A^H x, NULL where A = A^H, and an estimate of |A|_F. */
+typedef struct kcl_products_of_shell {
+  kcl_engine *of[2];
+  double norm_F; /* 0: not estimated yet */
+} kcl_products_of_shell;
+
 /* The steps of a solver that differ where ranks share its system (distributed/). All ranks call each, but `describe`. */
 typedef struct kcl_distribution kcl_distribution;
 struct kcl_distribution {
@@ -36,17 +42,21 @@ struct kcl_distribution {
   int (*multiply)(kcl_distribution *, kcl_engine *, const kcl_product *);
   void (*time)(kcl_distribution *, bool running); /* iterations begin; they have ended */
   void (*describe)(const kcl_distribution *, kcl_setup_info *out); /* sizes of all ranks */
+  /* The solver that this belongs to has moved there. */
+  void (*move)(kcl_distribution *, struct kcl_solver *to);
   void (*free)(kcl_distribution *);
 };
 
 typedef struct kcl_system kcl_system;
 struct kcl_system {
-  kcl *ctx;
-  const kcl_csr *A;   /* the caller's */
+  kcl_context *ctx;
+  const kcl_csr *A;                /* the caller's; of a shell rows, cols and type alone */
+  const kcl_shell *shell;          /* A is a function of the caller's; NULL: it has entries */
+  kcl_products_of_shell *products; /* owned, of a shell */
   kcl_csr *converted; /* scaled, in the precision of the options; NULL: that is A itself */
   kcl_scaling scaling;
   char scale_reason[256]; /* why it is scaled, or not although its rows differ; or empty */
-  /* A and A^H as an operator has them already, in the precision and format of the options and not scaled; NULL: to be
+  /* A and A^H as an operator or a shell has them, in the precision and format of the options and not scaled; NULL: to be
    * built. Ours too. */
   kcl_stored *shared[2];
   /* Where ranks share the system A has this rank's rows, own columns alone; NULL, 0: the system is here alone. The halo of A's
@@ -60,6 +70,11 @@ struct kcl_system {
   int64_t zero_cols;
   const kcl_engine *lender; /* while new values are set up: that of the earlier ones; else NULL */
   kcl_preconds *preconds;   /* owned; NULL: each engine sets up its own */
+  /* M that is there already, the caller's or of earlier values, for all engines with its kind; owned. NULL: none. It is of a
+   * system that was scaled as scale_as says, and so is this one; else NULL. */
+  kcl_preconditioner *given;
+  const kcl_scaling *scale_as;
+  kcl_precond *object;         /* the caller's, owned: `given` is what it had at set-up; or NULL */
   kcl_distinct_rows *distinct; /* A's, while it is set up; NULL: each user finds its own */
   kcl_distinct_rows repeated;  /* owned: the same, for new values; A NULL: not worth keeping */
   /* known: stats is complete; structure_known: the fields that depend on values are to be computed; repeats_known: but for those
@@ -81,6 +96,11 @@ struct kcl_system {
 /* A as the device has it: scaled, in the precision of the options. */
 static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {
   return s->shared[0] ? &s->shared[0]->source : s->converted ? s->converted : s->A;
+}
+
+/* Can it be multiplied by A^H? */
+static inline bool kcl_system_has_adjoint(const kcl_system *s) {
+  return !s->shell || s->hermitian || (s->shell->properties & KCL_SHELL_ADJOINT);
 }
 
 /* The relative tolerance. */
@@ -105,7 +125,8 @@ static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
                                .adjoint_halo = s->adjoint_halo,
                                .norm_F = s->norm_F,
                                .tol = kcl_system_tol(s),
-                               .parameters = s->options.parameters};
+                               .parameters = s->options.parameters,
+                               .given = s->given};
 }
 
 /* The ranks that share the system; NULL: it is here alone. */

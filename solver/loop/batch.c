@@ -7,8 +7,11 @@
  *           ranks where there are several. At least one pass over LOOP, which may hold several iterations
  *
  * On several ranks rank 0's length counts.
+ *
+ * A callback that is to see x (kcl_call.every) gets it at each `every` iterations: batches end there, and none is enqueued ahead.
  */
 #include "core/base/context.h"
+#include "solver/engine/given.h"
 #include "solver/loop/loop.h"
 #include <math.h>
 
@@ -26,15 +29,27 @@ static int count_running_rhs(const kcl_loop *l) {
 
 bool kcl_loop_running(const kcl_loop *l) { return count_running_rhs(l) > 0; }
 
-/* Of the running right-hand side that is furthest from its target. */
+/* Iterations until x is to be shown. */
+static int64_t until_shown(const kcl_loop *l) {
+  return l->shown.iteration + l->every - kcl_loop_iterations(l);
+}
+
+int kcl_loop_observe(kcl_loop *l) {
+  l->enqueued = false;
+  kcl_snapshot_save(l), kcl_snapshot_judge(l);
+  return kcl_take_x(l->system, l->engine, 0, l->observed, l->rhs[0].b_norm.shift);
+}
+
+/* Of the running right-hand side that is furthest from its target; with `every` of the one there is. */
 static int show_progress(kcl_loop *l) {
   const kcl_options *o = &l->system->options;
   int worst = -1;
   if (l->system->ctx->stopped || l->system->ctx->stop) return 1;
-  if (!o->progress) return 0;
+  if (!o->progress || (l->every && kcl_loop_running(l) && until_shown(l) > 0)) return 0;
   for (int i = 0; i < l->nrhs; i++)
-    if (kcl_loop_runs(l, i) && (worst < 0 || l->rr[i] / kcl_square(l->rhs[i].target) >
-                                                 l->rr[worst] / kcl_square(l->rhs[worst].target)))
+    if ((l->every || kcl_loop_runs(l, i)) &&
+        (worst < 0 ||
+         l->rr[i] / kcl_square(l->rhs[i].target) > l->rr[worst] / kcl_square(l->rhs[worst].target)))
       worst = i;
   if (worst < 0) return 0;
   const kcl_rhs *w = &l->rhs[worst];
@@ -43,7 +58,8 @@ static int show_progress(kcl_loop *l) {
                             .relative_residual = sqrt(fmax(l->rr[worst], 0)) * kcl_unit(w),
                             .target = w->target * kcl_unit(w),
                             .seconds = kcl_now() - l->start,
-                            .running = count_running_rhs(l)};
+                            .running = count_running_rhs(l),
+                            .x = l->observed};
   return o->progress(o->user, &l->shown);
 }
 
@@ -63,13 +79,13 @@ static int ask(void *self) {
 }
 
 void kcl_loop_ask(kcl_loop *l) {
-  kcl *ctx = l->system->ctx;
+  kcl_context *ctx = l->system->ctx;
   ctx->ask = ask, ctx->asker = l;
   ctx->asks = pthread_self(), ctx->stopped = false;
 }
 
 void kcl_loop_quiet(kcl_loop *l) {
-  kcl *ctx = l->system->ctx;
+  kcl_context *ctx = l->system->ctx;
   ctx->ask = NULL, ctx->stopped = false;
 }
 
@@ -90,6 +106,7 @@ int kcl_loop_enqueue(kcl_loop *l) {
   if (batch > most) batch = most;
   if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
   if (batch < least) batch = each > (worth || ranks ? 0.03 : SLOW) ? 1 : least;
+  if (l->every) batch = until_shown(l) < KCL_HISTORY / 4 ? until_shown(l) : KCL_HISTORY / 4;
   batch = kcl_ranks_decide(ranks, batch);
   if (l->enqueued) kcl_snapshot_save(l); /* x after the batch that the next poll describes */
   l->enqueued = true;

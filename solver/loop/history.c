@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-int kcl_histories_create(kcl *ctx, int64_t count, kcl_history **out) {
+int kcl_histories_create(kcl_context *ctx, int64_t count, kcl_history **out) {
   return kcl_alloc(ctx, count, sizeof **out, "the histories", (void **)out);
 }
 
@@ -28,7 +28,7 @@ int kcl_history_fetch(kcl_history *h, kcl_engine *e, int rhs, int64_t to) {
   return rc;
 }
 
-int kcl_history_finish(kcl_history *h, kcl *ctx, double rr0, double unit) {
+int kcl_history_finish(kcl_history *h, kcl_context *ctx, double rr0, double unit) {
   int rc = kcl_alloc(ctx, h->size + 1, sizeof *h->residuals, "the history", (void **)&h->residuals);
   if (rc) return rc;
   h->residuals[0] = sqrt(rr0) * unit;

@@ -11,7 +11,7 @@ typedef struct kcl_history {
   int64_t size, capacity;
 } kcl_history;
 
-int kcl_histories_create(kcl *ctx, int64_t count, kcl_history **out); /* empty ones */
+int kcl_histories_create(kcl_context *ctx, int64_t count, kcl_history **out); /* empty ones */
 void kcl_histories_free(kcl_history **list, int64_t count);
 
 /* The squared residual norm after iteration i, from 0. */
@@ -22,7 +22,7 @@ static inline double kcl_history_rr(const kcl_history *h, int64_t i) {
 /* Entries up to iteration `to` of right-hand side number rhs, from the device. */
 int kcl_history_fetch(kcl_history *h, kcl_engine *e, int rhs, int64_t to);
 /* The relative residuals: unit times the norms; rr0: the squared norm before the first iteration. */
-int kcl_history_finish(kcl_history *h, kcl *ctx, double rr0, double unit);
+int kcl_history_finish(kcl_history *h, kcl_context *ctx, double rr0, double unit);
 
 /* Extreme eigenvalues of the Lanczos matrix of CG's alpha and beta in n entries; 0: not known. */
 void kcl_ritz(const double *entry, int64_t n, double *min, double *max);

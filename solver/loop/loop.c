@@ -10,7 +10,6 @@
  * START checks their claims together, and those that do not hold make the next round. A right-hand side that is not
  * active has its stop set, and the device does not change its vectors.
  */
-#include "solver/engine/given.h"
 #include "solver/loop/loop.h"
 #include <float.h>
 #include <math.h>
@@ -92,8 +91,9 @@ static int begin_round(kcl_loop *l) {
 
 static int run_next_batch(kcl_loop *l) {
   int rc = l->enqueued ? KCL_OK : kcl_loop_enqueue(l);
-  if (!rc) rc = kcl_loop_enqueue(l); /* one ahead */
+  if (!rc && !l->every) rc = kcl_loop_enqueue(l); /* one ahead */
   if (!rc) rc = kcl_loop_poll(l);
+  if (!rc && l->every) rc = kcl_loop_observe(l);
   if (!rc) l->interrupted = kcl_loop_progress(l) != 0;
   return rc;
 }
@@ -192,7 +192,7 @@ int kcl_loop_restart(kcl_loop *l) {
     const kcl_rhs *v = &l->rhs[i];
     if (!v->active || l->rr[i] <= v->rr0) continue;
     again = true;
-    rc = kcl_give_x(l->system, l->engine, i, v->x, v->b_norm.shift);
+    rc = kcl_loop_put_x(l, i);
   }
   if (rc || (again && (rc = start_round(l)))) return rc;
   l->method_changed = true;

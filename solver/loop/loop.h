@@ -10,6 +10,7 @@
 #ifndef KCL_LOOP_H
 #define KCL_LOOP_H
 
+#include "core/program/executor.h"
 #include "solver/loop/history.h"
 
 static inline double kcl_square(double a) { return a * a; }
@@ -22,8 +23,10 @@ typedef enum kcl_loop_state {
 
 /* One right-hand side. A round is the iterations between two checks of claims. */
 typedef struct kcl_rhs {
-  const void *b; /* on the host, of A's type */
+  const void *b; /* on the host, of A's type; NULL: in b_column, x_column alone */
   void *x;
+  kcl_column b_column,
+      x_column; /* the caller's, on the device; no buffer: b and x are on the host */
   kcl_report *report;
   kcl_history *history;
   kcl_scaled_norm b_norm; /* of b on the device (solver/engine/scale.h); 0: b = 0 */
@@ -74,6 +77,8 @@ typedef struct kcl_loop {
   bool interrupted; /* by the progress callback */
   bool stopped_between; /* and while no method ran: x is the nearest known */
   kcl_progress shown;   /* what the callback was last told */
+  int64_t every;        /* iterations between two calls of it, with x; 0: from time to time */
+  void *observed;       /* [cols] that x, of the one right-hand side there is then */
   bool impatient;       /* there are other methods: one without much progress is given up early */
   bool method_changed;  /* by kcl_loop_restart */
 } kcl_loop;
@@ -81,6 +86,14 @@ typedef struct kcl_loop {
 int kcl_loop_begin(kcl_loop *l);
 int kcl_loop_step(kcl_loop *l);
 int kcl_loop_end(kcl_loop *l);
+
+/* b and x of a right-hand side (solver/loop/place.c): to the engine, from where they are. */
+int kcl_loop_put_b(kcl_loop *l, int rhs);
+int kcl_loop_put_x(kcl_loop *l, int rhs);
+/* To the host, where their numbers are needed: v->b and v->x are there afterwards. */
+int kcl_loop_fetch(kcl_loop *l, int rhs);
+/* What was fetched: x back to the device, if rc is KCL_OK; memory is freed. Returns the first failure. */
+int kcl_loop_return(kcl_loop *l, int rc);
 
 /* From here on long calls of other libraries ask the user's callback as well; until kcl_loop_quiet. */
 void kcl_loop_ask(kcl_loop *l);
@@ -122,6 +135,7 @@ bool kcl_snapshot_better(const kcl_loop *l, int rhs); /* than x by its residual 
 int kcl_loop_enqueue(kcl_loop *l);              /* the next batch */
 int kcl_loop_poll(kcl_loop *l);                 /* the oldest batch that was not polled */
 bool kcl_loop_runs(const kcl_loop *l, int rhs); /* does this one iterate? */
+int kcl_loop_observe(kcl_loop *l);              /* x, polled and with nothing ahead */
 int kcl_loop_progress(kcl_loop *l);             /* the user's callback; non-zero: stop */
 int kcl_loop_set_targets(
     kcl_loop *l, bool *lowered); /* of a scaled system, after START (solver/loop/claims.c) */

@@ -41,6 +41,6 @@ double kcl_scale_for(double norm_F); /* of kcl_scale_of */
 /* The registry (solver/methods/registry.c). */
 extern const int kcl_method_count;
 const kcl_method *kcl_method_at(int i); /* 0 <= i < count */
-int kcl_method_find(kcl *ctx, const char *name, const kcl_method **out);
+int kcl_method_find(kcl_context *ctx, const char *name, const kcl_method **out);
 
 #endif

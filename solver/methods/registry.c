@@ -15,7 +15,7 @@ const kcl_method *kcl_method_at(int i) { return methods[i]; }
 
 static const char *name_of_method(int i) { return methods[i]->name; }
 
-int kcl_method_find(kcl *ctx, const char *name, const kcl_method **out) {
+int kcl_method_find(kcl_context *ctx, const char *name, const kcl_method **out) {
   int i, rc = kcl_find_name(ctx, "solver", name, kcl_method_count, name_of_method, &i);
   if (!rc) *out = methods[i];
   return rc;

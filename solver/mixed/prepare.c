@@ -89,7 +89,7 @@ void kcl_mixed_free(kcl_mixed **m) {
 }
 
 void kcl_mixed_refused(kcl_mixed *m) {
-  snprintf(m->why, sizeof m->why, "not used: in float, %.200s", kcl_error(m->system.ctx));
+  snprintf(m->why, sizeof m->why, "not used: in float, %.200s", kcl_error());
 }
 
 /* ---------------------------------------------------------------- between the two engines */

@@ -173,7 +173,7 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
     reason = KCL_ITERATION_LIMIT;
   v->report->reason = reason, v->report->relative_residual = sqrt(rr) * kcl_unit(v);
   v->report->iterations = m->iterations;
-  if (!(rr < INFINITY)) rc = kcl_give_x(l->system, l->engine, 0, v->x, v->b_norm.shift);
+  if (!(rr < INFINITY)) rc = kcl_loop_put_x(l, 0);
   if (rc) return rc;
   rc = round_ends(reason) ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
                           : kcl_adapt_run(wide, l);

@@ -72,7 +72,7 @@ static int setup_w(kcl_preconditioner *M, const kcl_precond_request *q) {
   return amg_build(M, q, 0, TWICE);
 }
 
-static void amg_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
+static void amg_ahead(kcl_context *ctx, const kcl_csr *A, kcl_type type) {
   kcl_levels_ahead(ctx, A, type, false);
 }
 
@@ -91,7 +91,8 @@ static double bytes_aggressive(const kcl_precond_request *q) { return amg_bytes(
     .name = name_, .summary = "classical algebraic multigrid" summary_,                            \
     .source = "Li et al. 2021", .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE, .symmetric = true,   \
     .no_adjoint = true, .parameters = parameters, .bytes = bytes_, .ahead = amg_ahead,             \
-    .setup = setup_, .refresh = kcl_levels_refresh, .apply = kcl_levels_apply                      \
+    .multiplies = true, .hierarchy = true, .setup = setup_, .refresh = kcl_levels_refresh,         \
+    .apply = kcl_levels_apply                                                                      \
   }
 const kcl_precond_kind kcl_precond_amg = CLASSICAL("amg", "", bytes_full, amg_setup);
 const kcl_precond_kind kcl_precond_amg_aggressive = CLASSICAL(

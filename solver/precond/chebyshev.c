@@ -34,7 +34,8 @@ static int chebyshev_setup(kcl_preconditioner *M, const kcl_precond_request *q) 
 static void chebyshev_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                             bool adjoint) {
   const int *degree = M->data;
-  const kcl_smoothing s = {.A = kcl_A(k), .d = kcl_precond_constant(k, 0), .degree = *degree};
+  const kcl_smoothing s = {
+      .A = kcl_precond_system(k, M), .d = kcl_precond_constant(k, 0), .degree = *degree};
   (void)adjoint; /* A = A^H */
   kcl_record_smoothing(k, &s, z, r);
 }
@@ -46,6 +47,7 @@ const kcl_precond_kind kcl_precond_chebyshev = {
     .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
     .symmetric = true,
     .whole = true,
+    .multiplies = true,
     .parameters = parameters,
     .setup = chebyshev_setup,
     .apply = chebyshev_apply};

@@ -26,7 +26,7 @@ const kcl_option *kcl_parameter_at(int i) {
 
 static const char *name_of_precond(int i) { return preconds[i]->name; }
 
-int kcl_precond_find(kcl *ctx, const char *name, const kcl_precond_kind **out) {
+int kcl_precond_find(kcl_context *ctx, const char *name, const kcl_precond_kind **out) {
   int i, rc = kcl_find_name(ctx, "preconditioner", name, kcl_precond_count, name_of_precond, &i);
   if (!rc) *out = preconds[i];
   return rc;

@@ -84,7 +84,7 @@ static int sa_coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_b
 
 /* ---------------------------------------------------------------- the vectors of the first level */
 
-static int sa_check(kcl *ctx, const kcl_dense *B, int64_t rows) {
+static int sa_check(kcl_context *ctx, const kcl_dense *B, int64_t rows) {
   int rc = kcl_dense_need(ctx, "near_null", B);
   if (rc) return rc;
   if (B->rows != rows || B->cols < 1 || B->cols > KCL_MOST_NEAR_NULL || B->type != KCL_D)
@@ -119,7 +119,7 @@ static void begin_rows(void *arg, int64_t from, int64_t to) {
 }
 
 static int sa_begin(beginning *v) {
-  kcl *ctx = v->q->ctx;
+  kcl_context *ctx = v->q->ctx;
   const kcl_dense *given = v->q->near_null;
   const int64_t rows = v->q->A->rows;
   const int natural = kcl_natural_block(v->q->stats);
@@ -152,7 +152,7 @@ static int sa_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   return rc;
 }
 
-static void sa_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
+static void sa_ahead(kcl_context *ctx, const kcl_csr *A, kcl_type type) {
   kcl_levels_ahead(ctx, A, type, true);
 }
 
@@ -171,6 +171,8 @@ const kcl_precond_kind kcl_precond_sa = {.name = "sa",
                                          .parameters = parameters,
                                          .bytes = sa_bytes,
                                          .ahead = sa_ahead,
+                                         .multiplies = true,
+                                         .hierarchy = true,
                                          .setup = sa_setup,
                                          .refresh = kcl_levels_refresh,
                                          .apply = kcl_levels_apply};

@@ -6,10 +6,28 @@
 
 /* ---------------------------------------------------------------- does it suit? */
 
+static const char *asymmetric(const kcl_method *m) {
+  return m->hermitian ? "is not Hermitian, as this method needs it"
+                      : "is not symmetric, as this method needs it";
+}
+
+/* Why M does not suit the method, whatever A is; or NULL. */
+static const char *given_unsuited(const kcl_preconditioner *M, const kcl_method *m) {
+  const bool symmetric = M->kind->symmetric;
+  if (m->least_squares) return "stands for A, and least squares need A^H A";
+  if (m->adjoint && !kcl_precond_has_adjoint(M)) return "has no M^-H, as this method needs it";
+  if ((m->hermitian && !(symmetric && M->hermitian)) ||
+      (m->symmetric && !(symmetric && M->symmetric)))
+    return asymmetric(m);
+  return NULL;
+}
+
 /* Why not, or NULL. */
 static const char *unsuited(const kcl_precond_request *q, const kcl_precond_kind *p,
                             const kcl_method *m) {
   if (!p->apply) return NULL;
+  if (q->given && q->given->kind == p) return given_unsuited(q->given, m);
+  if (!q->A->row_ptr) return "needs the entries of A, which is a function";
   if (m->least_squares)
     return p->least_squares ? NULL : "has no form for least squares, which need A^H A";
   if (q->A->rows != q->A->cols) return "needs a square matrix";
@@ -20,10 +38,7 @@ static const char *unsuited(const kcl_precond_request *q, const kcl_precond_kind
   if (positive && !q->stats->positive_diagonal) return "needs a positive diagonal";
   if (m->adjoint && p->no_adjoint && !q->hermitian)
     return "has no adjoint of a matrix that is not Hermitian";
-  if ((m->hermitian || m->symmetric) && !p->symmetric)
-    return m->hermitian ? "is not Hermitian, as this method needs it"
-                        : "is not symmetric, as this method needs it";
-  return NULL;
+  return (m->hermitian || m->symmetric) && !p->symmetric ? asymmetric(m) : NULL;
 }
 
 /* Those that suit, for messages. */
@@ -50,6 +65,7 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond_kind *p,
     return kcl_fail(q->ctx, KCL_USAGE, "preconditioner %s %s; with %s these fit: %s", p->name, why,
                     m->name, others);
   }
+  if (q->given && q->given->kind == p) return KCL_OK;
   const double bytes = bytes_of_matrices(q, p), memory = (double)q->ctx->device.memory;
   if ((memory > 0 && bytes > memory) || !kcl_has_room((size_t)bytes))
     return kcl_fail(q->ctx, KCL_REFUSED,
@@ -76,7 +92,7 @@ static void note_blocks(const kcl_precond_request *q, kcl_preconditioner *M) {
 static int explain_rows(const kcl_precond_request *q, int rc) {
   char text[KCL_MESSAGE];
   if (!rc || !q->halo) return rc;
-  snprintf(text, sizeof text, "%s", kcl_error(q->ctx));
+  snprintf(text, sizeof text, "%s", kcl_error());
   return kcl_fail(q->ctx, (kcl_status)rc,
                   "%.3900s (of the rows of this rank, whose first is row %lld)", text,
                   (long long)q->halo->ranks->first_row + 1);

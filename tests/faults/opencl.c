@@ -1,5 +1,5 @@
-/* Loaded before libOpenCL (LD_PRELOAD): the n-th OpenCL call fails, as drivers fail when memory, the compiler or the device
- * gives out. For tests/faults.sh.
+/* Loaded before libOpenCL, with which it is linked (LD_PRELOAD): the n-th OpenCL call fails, as drivers fail when memory, the
+ * compiler or the device gives out. For tests/faults.sh.
  *
  *   FAULT_AT=n          the call that fails; unset: none       FAULT_LAST=1   and all after it
  *   FAULT_CALL=name     count only calls of this name          FAULT_CODE=c   the code, -5: CL_OUT_OF_RESOURCES

@@ -6,7 +6,7 @@
  * else; and what is written reads back the same. abort() is the verdict. */
 #ifndef KCL_FUZZ_H
 #define KCL_FUZZ_H
-#include "krylocl.h"
+#include "solver/calls.h"
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,14 +16,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static kcl *fuzz_ctx;
+static kcl_context *fuzz_ctx;
 static char fuzz_folder[60]; /* of the file and of those that are written */
 static int fuzz_file = -1;
 
 #define FUZZ_REQUIRE(c)                                                                            \
   do {                                                                                             \
-    if (!(c))                                                                                      \
-      fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #c, kcl_error(fuzz_ctx)), abort();   \
+    if (!(c)) fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #c, kcl_error()), abort();   \
   } while (0)
 
 static inline const char *fuzz_path(const char *name) {
@@ -45,7 +44,8 @@ static inline void fuzz_begin(void) {
   snprintf(fuzz_folder, sizeof fuzz_folder, "%s/krylocl-fuzz-XXXXXX",
            access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
   setenv("KRYLOCL_CACHE", "", 1);
-  FUZZ_REQUIRE(mkdtemp(fuzz_folder) && !kcl_create(&fuzz_ctx) && !kcl_select(fuzz_ctx, "cpu", 1));
+  FUZZ_REQUIRE(mkdtemp(fuzz_folder) && !kcl_context_create(NULL, 0, &fuzz_ctx) &&
+               !kcl_select(fuzz_ctx, "cpu", 1));
   fuzz_file = open(fuzz_path("in"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   FUZZ_REQUIRE(fuzz_file >= 0);
   atexit(fuzz_leave);
@@ -100,7 +100,7 @@ static inline int fuzz_matrix(const void *data, size_t size, const char *name) {
   const char *path = fuzz_put(data, size);
   int rc = kcl_csr_read_system(fuzz_ctx, path, &A, &b, &x0);
   if (rc) {
-    FUZZ_REQUIRE(!A && !b && !x0 && strlen(kcl_error(fuzz_ctx)) > 10);
+    FUZZ_REQUIRE(!A && !b && !x0 && strlen(kcl_error()) > 10);
     return 0;
   }
   fuzz_check_rows(A);
@@ -111,7 +111,7 @@ static inline int fuzz_matrix(const void *data, size_t size, const char *name) {
   if (A->nnz < 3000 && A->rows < 3000 && A->cols < 3000)
     FUZZ_REQUIRE(
         !(rc = kcl_csr_stats(fuzz_ctx, A, &stats)) || /* .kcl: of a half, or of another matrix */
-        (A->symmetry && strstr(kcl_error(fuzz_ctx), "is declared")));
+        (A->symmetry && strstr(kcl_error(), "is declared")));
   if (finite && A->nnz && A->nnz < 3000 && A->rows < 3000 && A->cols < 3000)
     fuzz_round_trip(A, name);
   kcl_csr_free(&A), kcl_dense_free(&b), kcl_dense_free(&x0);

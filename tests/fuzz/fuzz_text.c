@@ -31,7 +31,7 @@ static void check_options(kcl_options o) {
   check_range("max-iter", (double)o.max_iter);
   check_range("restart", o.restart), check_range("nrhs", o.nrhs);
   write_options(&o, text, sizeof text);
-  FUZZ_REQUIRE(!kcl_options_parse(fuzz_ctx, &copy, text));
+  FUZZ_REQUIRE(!kcl_options_parse(&copy, text));
   write_options(&copy, again, sizeof again);
   FUZZ_REQUIRE(!strcmp(text, again));
 }
@@ -42,12 +42,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = calloc(size + 1, 1);
   FUZZ_REQUIRE(text);
   memcpy(text, data, size);
-  int rc = kcl_options_parse(fuzz_ctx, &o, text);
-  FUZZ_REQUIRE(!rc || (rc == KCL_USAGE && strlen(kcl_error(fuzz_ctx)) > 10));
+  int rc = kcl_options_parse(&o, text);
+  FUZZ_REQUIRE(!rc || (rc == KCL_USAGE && strlen(kcl_error()) > 10));
   memset(text, 'x', size);
   free(text);
   check_options(o);
-  const int of_file = kcl_options_read(fuzz_ctx, &from_file, path);
+  const int of_file = kcl_options_read(&from_file, path);
   FUZZ_REQUIRE(memchr(data, 0, size) ? of_file == KCL_INPUT : of_file == (rc ? KCL_INPUT : KCL_OK));
   FUZZ_REQUIRE(of_file || !memcmp(&o, &from_file, sizeof o));
   return 0;

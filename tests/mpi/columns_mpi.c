@@ -32,7 +32,7 @@ static void solve_columns(const host *h, kcl_options o, int at_once, MPI_Comm co
   int rc = kcl_mpi_setup(h->ctx, comm, root ? h->A : NULL, KCL_MPI_ROOT, &o, &s);
   kcl_solver_info(s, &info);
   if (!rc) rc = kcl_solve_many(s, COLUMNS, root ? m->B : NULL, root ? m->X : NULL, m->report);
-  CHECKF(!rc, "%s, %d at once: %s", words(&o, "columns"), at_once, kcl_error(h->ctx));
+  CHECKF(!rc, "%s, %d at once: %s", words(&o, "columns"), at_once, kcl_error());
   CHECKF((info.nrhs > 1) == (at_once > 1 && !mixed_devices), "%s: %d at once, asked for %d",
          words(&o, "columns"), info.nrhs, at_once);
   for (int j = 0; j < COLUMNS && !rc; j++)

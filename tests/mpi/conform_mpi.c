@@ -51,14 +51,14 @@ static void solve(const host *h, const kcl_options *o, const char *kind, kcl_mpi
   double *x = calloc((size_t)h->n, h->size), *whole = calloc((size_t)h->n, h->size);
   int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, A, layout, o, &s);
   if (expected < 0) {
-    if (rank == 0 && rc) skip("%s: %s", words(o, kind), kcl_error(h->ctx));
+    if (rank == 0 && rc) skip("%s: %s", words(o, kind), kcl_error());
     goto done;
   }
-  if (!CHECKF(!rc, "%s: %s", words(o, kind), kcl_error(h->ctx))) goto done;
+  if (!CHECKF(!rc, "%s: %s", words(o, kind), kcl_error())) goto done;
   check_shares(s, h, words(o, kind));
   const char *b = (const char *)h->b->val + (root ? 0 : (size_t)first * h->size);
-  rc = kcl_solve(s, root && rank ? NULL : b, root && rank ? NULL : x, &r);
-  if (!CHECKF(!rc, "%s: %s", words(o, kind), kcl_error(h->ctx))) goto done;
+  rc = kcl_solve_one(s, root && rank ? NULL : b, root && rank ? NULL : x, &r);
+  if (!CHECKF(!rc, "%s: %s", words(o, kind), kcl_error())) goto done;
   if (root) {
     memcpy(whole, x, (size_t)h->n * h->size);
     MPI_Bcast(whole, (int)(h->n * (int64_t)h->size), MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -136,8 +136,7 @@ static void near_null(const host *h, const problem *p) {
   solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
   ones->rows--;
   int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, &o, &s);
-  CHECKF(rc == KCL_USAGE && strstr(kcl_error(h->ctx), "near-null"), "too short: %d, %s", rc,
-         kcl_error(h->ctx));
+  CHECKF(rc == KCL_USAGE && strstr(kcl_error(), "near-null"), "too short: %d, %s", rc, kcl_error());
   kcl_solver_free(&s), kcl_dense_free(&ones);
 }
 
@@ -159,7 +158,7 @@ static int64_t volume(const host *h, const kcl_options *o, const char *partition
   kcl_mpi_set_partition(h->ctx, partition);
   CHECKF(!kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, o, &s) &&
              !kcl_mpi_shares(s, &list, &count),
-         "%s: %s", partition, kcl_error(h->ctx));
+         "%s: %s", partition, kcl_error());
   for (int p = 0; p < count; p++) all += list[p].halo;
   free(list), kcl_solver_free(&s);
   return all;
@@ -173,7 +172,7 @@ static void parts(const host *h, const problem *p) {
   const kcl_options o = options_for(p, p->spd ? "cg" : "gmres", "csr-scalar", 0);
   const int rc = kcl_mpi_set_partition(h->ctx, "metis");
   if (rc) {
-    if (!rank) skip("partition metis: %s", kcl_error(h->ctx));
+    if (!rank) skip("partition metis: %s", kcl_error());
     goto done;
   }
   solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
@@ -185,7 +184,7 @@ done:
 }
 
 /* Shares of nonzeros by weights, of which a rank may have almost all. */
-static void weights(kcl *ctx) {
+static void weights(kcl_context *ctx) {
   const double weight[] = {3, 1, 1e-9, 2};
   double all = 0;
   kcl_solver *s = NULL;
@@ -197,7 +196,7 @@ static void weights(kcl *ctx) {
   CHECK(!kcl_mpi_set_weight(ctx, weight[rank]) && !kcl_generate(ctx, "poisson2d:40", &A, NULL));
   CHECKF(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, NULL, &s) &&
              !kcl_mpi_shares(s, &list, &count),
-         "%s", kcl_error(ctx));
+         "%s", kcl_error());
   for (int p = 0; p < ranks; p++) all += weight[p];
   for (int p = 0; p < ranks && list; p++) {
     const double want = weight[p] / all, has = (double)list[p].nonzeros / (double)A->nnz;

@@ -3,6 +3,7 @@
  * kcl_mpi_dense_write are those of kcl_dense_write; errors are those of one process, on every rank.
  * usage: read_mpi FOLDER */
 #include "krylocl_mpi.h"
+#include "solver/calls.h"
 #include "tests/mpi/totals.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 static int rank, ranks;
 static const char *folder;
-static kcl *ctx, *one;
+static kcl_context *ctx, *one;
 
 static const char *path_of(const char *name) {
   static char path[2][512];
@@ -21,7 +22,7 @@ static const char *path_of(const char *name) {
 }
 
 static void put(const char *name, const char *text) {
-  if (!rank) CHECKF(!kcl_file_write(one, path_of(name), text, strlen(text)), "%s", kcl_error(one));
+  if (!rank) CHECKF(!kcl_file_write(one, path_of(name), text, strlen(text)), "%s", kcl_error());
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -73,15 +74,15 @@ static void check_root(const char *what, const kcl_csr *A, const kcl_dense *b,
   o.precision = A->type;
   CHECKF(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &root) &&
              !kcl_mpi_shares(root, &list, &count),
-         "%s: %s", what, kcl_error(ctx));
+         "%s: %s", what, kcl_error());
   if (list)
     CHECKF(list[rank].first_row == part->first_row && list[rank].rows == part->A->rows,
            "%s: rank %d begins at row %lld, with KCL_MPI_ROOT at %lld", what, rank,
            (long long)part->first_row, (long long)list[rank].first_row);
   CHECKF(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, part->A, KCL_MPI_ROWS, &o, &rows), "%s: %s", what,
-         kcl_error(ctx));
-  CHECK(!kcl_solve(root, rank ? NULL : b->val, rank ? NULL : x, NULL));
-  CHECK(!kcl_solve(rows, part->b->val, own, NULL));
+         kcl_error());
+  CHECK(!kcl_solve_one(root, rank ? NULL : b->val, rank ? NULL : x, NULL));
+  CHECK(!kcl_solve_one(rows, part->b->val, own, NULL));
   MPI_Bcast(x, (int)((size_t)A->rows * size), MPI_BYTE, 0, MPI_COMM_WORLD);
   CHECKF(!memcmp(own, (char *)x + (size_t)part->first_row * size, (size_t)part->A->rows * size),
          "%s: bits of x", what);
@@ -92,7 +93,7 @@ static void check_root(const char *what, const kcl_csr *A, const kcl_dense *b,
 /* cuts: the file has no duplicates, so rows are cut where KCL_MPI_ROOT cuts them. */
 static void check_part(const char *what, int rc, const kcl_csr *A, const kcl_dense *b,
                        const kcl_dense *x0, kcl_mpi_part *part, bool cuts) {
-  if (!CHECKF(!rc && A, "%s: %s", what, kcl_error(ctx))) return;
+  if (!CHECKF(!rc && A, "%s: %s", what, kcl_error())) return;
   CHECKF(part->rows == A->rows && part->nonzeros == A->nnz && part->stored == A->stored,
          "%s: %lld rows, %lld nonzeros of %lld", what, (long long)part->rows,
          (long long)part->nonzeros, (long long)part->stored);
@@ -106,7 +107,7 @@ static void file(const char *name, bool cuts) {
   kcl_mpi_part part;
   kcl_csr *A = NULL;
   kcl_dense *b = NULL, *x0 = NULL;
-  CHECKF(!kcl_csr_read_system(one, path_of(name), &A, &b, &x0), "%s", kcl_error(one));
+  CHECKF(!kcl_csr_read_system(one, path_of(name), &A, &b, &x0), "%s", kcl_error());
   const int rc = kcl_mpi_read(ctx, MPI_COMM_WORLD, path_of(name), &part);
   check_part(name, rc, A, b, x0, &part, cuts);
   kcl_csr_free(&A), kcl_dense_free(&b), kcl_dense_free(&x0), kcl_mpi_part_free(&part);
@@ -116,7 +117,7 @@ static void generated(const char *name) {
   kcl_mpi_part part;
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
-  CHECKF(!kcl_generate(one, name, &A, &b), "%s", kcl_error(one));
+  CHECKF(!kcl_generate(one, name, &A, &b), "%s", kcl_error());
   check_part(name, kcl_mpi_generate(ctx, MPI_COMM_WORLD, name, &part), A, b, NULL, &part, true);
   kcl_csr_free(&A), kcl_dense_free(&b), kcl_mpi_part_free(&part);
 }
@@ -127,7 +128,7 @@ static void written(const char *kind, const char *const *names) {
   kcl_dense *b = NULL;
   CHECK(!kcl_generate(one, kind, &A, &b));
   for (int i = 0; names[i]; i++) {
-    if (!rank) CHECKF(!kcl_csr_write_system(one, path_of(names[i]), A, b, b), "%s", kcl_error(one));
+    if (!rank) CHECKF(!kcl_csr_write_system(one, path_of(names[i]), A, b, b), "%s", kcl_error());
     MPI_Barrier(MPI_COMM_WORLD);
     file(names[i], true);
   }
@@ -206,11 +207,11 @@ static bool same_files(const char *a, const char *b) {
 
 static void vector(const char *name, int64_t first, int64_t rows) {
   kcl_dense *whole = NULL, *own = NULL;
-  CHECKF(!kcl_dense_read(one, path_of(name), &whole), "%s", kcl_error(one));
+  CHECKF(!kcl_dense_read(one, path_of(name), &whole), "%s", kcl_error());
   const int rc = kcl_mpi_dense_read(ctx, MPI_COMM_WORLD, path_of(name), rows, &own);
-  if (CHECKF(!rc && whole, "%s: %s", name, kcl_error(ctx))) {
+  if (CHECKF(!rc && whole, "%s: %s", name, kcl_error())) {
     CHECKF(same_columns(whole, first, own), "%s: rows of rank %d", name, rank);
-    CHECKF(!kcl_mpi_dense_write(ctx, MPI_COMM_WORLD, path_of("x.mtx"), own), "%s", kcl_error(ctx));
+    CHECKF(!kcl_mpi_dense_write(ctx, MPI_COMM_WORLD, path_of("x.mtx"), own), "%s", kcl_error());
     if (!rank) CHECK(!kcl_dense_write(one, path_of("y.mtx"), whole));
     if (!rank) CHECKF(same_files(path_of("x.mtx"), path_of("y.mtx")), "%s: written", name);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -247,10 +248,10 @@ static void refused(const char *name, const char *text) {
   char message[4096];
   if (text) put(name, text);
   const int alone = kcl_csr_read(one, path_of(name), &A);
-  snprintf(message, sizeof message, "%s", kcl_error(one));
+  snprintf(message, sizeof message, "%s", kcl_error());
   const int rc = kcl_mpi_read(ctx, MPI_COMM_WORLD, path_of(name), &part);
-  CHECKF(rc && rc == alone && !strcmp(kcl_error(ctx), message) && !part.A,
-         "%s: %d, %s; one process: %d, %s", name, rc, kcl_error(ctx), alone, message);
+  CHECKF(rc && rc == alone && !strcmp(kcl_error(), message) && !part.A,
+         "%s: %d, %s; one process: %d, %s", name, rc, kcl_error(), alone, message);
   kcl_csr_free(&A);
 }
 
@@ -277,7 +278,7 @@ static void errors(void) {
   kcl_mpi_part part;
   put("one.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
   const int rc = kcl_mpi_read(ctx, MPI_COMM_WORLD, path_of("one.mtx"), &part);
-  CHECKF(rc == KCL_USAGE && strstr(kcl_error(ctx), "1 rows on"), "%s", kcl_error(ctx));
+  CHECKF(rc == KCL_USAGE && strstr(kcl_error(), "1 rows on"), "%s", kcl_error());
 }
 
 int main(int argc, char **argv) {
@@ -285,12 +286,12 @@ int main(int argc, char **argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   folder = argc > 1 ? argv[1] : ".";
-  kcl_create(&ctx), kcl_create(&one);
-  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, "cpu"), "%s", kcl_error(ctx));
+  kcl_context_create(NULL, 0, &ctx), kcl_context_create(NULL, 0, &one);
+  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, "cpu"), "%s", kcl_error());
   matrices(), vectors();
   CHECK(!kcl_mpi_set_weight(ctx, 1 + 2 * rank));
   file("p.mtx", true), file("p.kcl", true), generated("poisson3d:6");
   errors();
-  kcl_destroy(&ctx), kcl_destroy(&one);
+  kcl_context_free(&ctx), kcl_context_free(&one);
   return report_of_ranks();
 }

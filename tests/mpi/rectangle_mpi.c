@@ -2,6 +2,7 @@
  * iterations are those of one process, and the gradient is recomputed here; what needs a square matrix is refused.
  * usage: rectangle_mpi [DEVICE]     default cpu */
 #include "krylocl_mpi.h"
+#include "solver/calls.h"
 #include "tests/mpi/totals.h"
 #include <complex.h>
 #include <math.h>
@@ -11,14 +12,14 @@
 typedef double complex number;
 
 static int rank, ranks;
-static kcl *ctx, *one;
+static kcl_context *ctx, *one;
 
 /* A band along the diagonal from corner to corner, random values; the largest in the middle. */
 static kcl_csr *matrix(int64_t rows, int64_t cols, kcl_type type) {
   kcl_csr *A = NULL;
   int64_t at = 0;
   unsigned seed = 1;
-  CHECKF(!kcl_csr_create(one, rows, cols, rows * 5, type, &A), "%s", kcl_error(one));
+  CHECKF(!kcl_csr_create(one, rows, cols, rows * 5, type, &A), "%s", kcl_error());
   for (int64_t i = 0; i < rows; i++) {
     const int64_t middle = i * (cols - 1) / (rows > 1 ? rows - 1 : 1);
     for (int64_t j = middle - 2; j <= middle + 2; j++) {
@@ -65,7 +66,7 @@ static kcl_csr *rows_of(const kcl_csr *A, int64_t first, int64_t end) {
   const size_t size = kcl_type_size(A->type);
   const int64_t from = A->row_ptr[first], n = A->row_ptr[end] - from;
   kcl_csr *own = NULL;
-  CHECKF(!kcl_csr_create(one, end - first, A->cols, n, A->type, &own), "%s", kcl_error(one));
+  CHECKF(!kcl_csr_create(one, end - first, A->cols, n, A->type, &own), "%s", kcl_error());
   for (int64_t i = 0; i <= own->rows; i++) own->row_ptr[i] = A->row_ptr[first + i] - from;
   memcpy(own->col, A->col + from, (size_t)n * sizeof *own->col);
   memcpy(own->val, (char *)A->val + (size_t)from * size, (size_t)n * size);
@@ -128,17 +129,17 @@ static void solve_rows(const solved *s) {
        *whole = calloc(COLUMNS * (size_t)A->cols, size);
   copy(b, end - first, s->b, first, A->rows, size, false);
   CHECKF(!kcl_mpi_setup_part(ctx, MPI_COMM_WORLD, &part, &s->o, &m), "%s: %s", s->name,
-         kcl_error(ctx));
+         kcl_error());
   CHECK(!kcl_mpi_shares(m, &list, &count));
   for (int p = 0; p < count; columns += list[p++].columns)
     CHECKF(list[p].first_column == columns, "%s: first column of %d", s->name, p);
   CHECKF(columns == A->cols, "%s: %lld columns", s->name, (long long)columns);
-  CHECKF(!kcl_solve_many(m, COLUMNS, b, x, r), "%s: %s", s->name, kcl_error(ctx));
+  CHECKF(!kcl_solve_many(m, COLUMNS, b, x, r), "%s: %s", s->name, kcl_error());
   copy(x, list[rank].columns, whole, list[rank].first_column, A->cols, size, true);
   MPI_Allreduce(MPI_IN_PLACE, whole, (int)(COLUMNS * A->cols * (int64_t)(size / 8)), MPI_DOUBLE,
                 MPI_SUM, MPI_COMM_WORLD); /* the others' parts are 0 */
   check_answers(s, whole, r);
-  CHECKF(!kcl_solve_many(m, COLUMNS, b, x, r), "%s: %s", s->name, kcl_error(ctx));
+  CHECKF(!kcl_solve_many(m, COLUMNS, b, x, r), "%s: %s", s->name, kcl_error());
   CHECKF(r[0].iterations <= 1, "%s: %lld iterations from the answer", s->name,
          (long long)r[0].iterations);
   free(list), free(b), free(x), free(whole), kcl_csr_free(&part.A), kcl_solver_free(&m);
@@ -150,9 +151,9 @@ static void solve_root(const solved *s) {
   kcl_report r[COLUMNS];
   char *x = calloc(COLUMNS * (size_t)s->A->cols, size);
   CHECKF(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : s->A, KCL_MPI_ROOT, &s->o, &m), "%s: %s",
-         s->name, kcl_error(ctx));
+         s->name, kcl_error());
   CHECKF(!kcl_solve_many(m, COLUMNS, rank ? NULL : s->b, rank ? NULL : x, r), "%s: %s", s->name,
-         kcl_error(ctx));
+         kcl_error());
   if (!rank) check_answers(s, x, r);
   kcl_solver_free(&m), free(x);
 }
@@ -172,7 +173,7 @@ static void shape(int64_t rows, int64_t cols, kcl_type type, const char *solver,
   for (int64_t i = 0; i < COLUMNS * rows * (int64_t)(size / 8); i++)
     ((double *)(void *)s.b)[i] = sin((double)i) + 2;
   CHECKF(!kcl_setup(one, A, &s.o, &alone) && !kcl_solve_many(alone, COLUMNS, s.b, s.x, s.alone),
-         "%s: %s", name, kcl_error(one));
+         "%s: %s", name, kcl_error());
   solve_root(&s);
   if (ranks > 1) solve_rows(&s);
   kcl_solver_free(&alone), kcl_csr_free(&A), free(s.b), free(s.x);
@@ -185,7 +186,7 @@ static void refuse(const kcl_csr *A, const char *solver, const char *why) {
   kcl_options o = kcl_defaults;
   o.solver = solver;
   const int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &m);
-  CHECKF(rc && strstr(kcl_error(ctx), why), "%s: %d, %s", why, rc, rc ? kcl_error(ctx) : "");
+  CHECKF(rc && strstr(kcl_error(), why), "%s: %d, %s", why, rc, rc ? kcl_error() : "");
   kcl_solver_free(&m);
 }
 
@@ -209,9 +210,9 @@ int main(int argc, char **argv) {
   /* In the last a rank has as many rows as columns, and another has not. */
   const int64_t shapes[][2] = {{90, 31}, {31, 90}, {51, 50},
                                {50, 51}, {48, 50}, {ranks + 1, ranks}};
-  kcl_create(&ctx), kcl_create(&one);
-  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device), "%s", kcl_error(ctx));
-  CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error(one));
+  kcl_context_create(NULL, 0, &ctx), kcl_context_create(NULL, 0, &one);
+  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device), "%s", kcl_error());
+  CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error());
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int f = 0; f < (native ? 3 : 1); f++) {
       const int64_t *n = shapes[i];
@@ -222,6 +223,6 @@ int main(int argc, char **argv) {
       if (n[0] > n[1]) shape(n[0], n[1], KCL_Z, "cgls", "jacobi", formats[f]);
     }
   if (ranks > 1) refused();
-  kcl_destroy(&ctx), kcl_destroy(&one);
+  kcl_context_free(&ctx), kcl_context_free(&one);
   return report_of_ranks();
 }

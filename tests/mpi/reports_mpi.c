@@ -5,7 +5,7 @@
 enum { ROWS = 40 };
 
 /* The last row of A is 0 and b is not: A x = b has no solution, and no x comes nearer than 1 with a last element of 0. */
-static kcl_csr *no_solution(kcl *ctx, double *b, double *guess) {
+static kcl_csr *no_solution(kcl_context *ctx, double *b, double *guess) {
   kcl_csr *A = NULL;
   int64_t at = 0;
   CHECK(!kcl_csr_create(ctx, ROWS, ROWS, 2 * (ROWS - 1), KCL_D, &A));
@@ -19,7 +19,7 @@ static kcl_csr *no_solution(kcl *ctx, double *b, double *guess) {
 }
 
 /* A solve fails after thousands of iterations, and the guess is the answer: x is that of iteration 0. */
-static void guess_wins(kcl *ctx) {
+static void guess_wins(kcl_context *ctx) {
   double b[ROWS], x[ROWS], guess[ROWS];
   kcl_csr *A = no_solution(ctx, b, guess);
   kcl_solver *s = NULL;
@@ -29,7 +29,7 @@ static void guess_wins(kcl *ctx) {
   o.restart = 4;
   memcpy(x, guess, sizeof x);
   int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &s);
-  if (!rc) rc = kcl_solve(s, rank ? NULL : b, rank ? NULL : x, &r);
+  if (!rc) rc = kcl_solve_one(s, rank ? NULL : b, rank ? NULL : x, &r);
   CHECKF(!rc && !r.converged && r.iterations > 0 && r.x_iteration == 0,
          "the guess wins: %d, %lld iterations, x is that of %lld", rc, (long long)r.iterations,
          (long long)r.x_iteration);
@@ -45,7 +45,7 @@ static double next_random(uint64_t *state) {
 
 /* Diagonally dominant, but for a column of zeros: x is not unique, and A x = b has no solution. */
 enum { SIZE = 60, ZERO = 23 };
-static kcl_csr *with_zero_column(kcl *ctx, double *b) {
+static kcl_csr *with_zero_column(kcl_context *ctx, double *b) {
   kcl_csr *A = NULL;
   uint64_t state = 88172645463325252u;
   int64_t at = 0;
@@ -62,13 +62,13 @@ static kcl_csr *with_zero_column(kcl *ctx, double *b) {
   return A;
 }
 
-static void finite_answer(kcl *ctx) {
+static void finite_answer(kcl_context *ctx) {
   double b[SIZE], x[SIZE] = {0};
   kcl_csr *A = with_zero_column(ctx, b);
   kcl_solver *s = NULL;
   kcl_report r = {0};
   int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, NULL, &s);
-  if (!rc) rc = kcl_solve(s, rank ? NULL : b, rank ? NULL : x, &r);
+  if (!rc) rc = kcl_solve_one(s, rank ? NULL : b, rank ? NULL : x, &r);
   CHECKF(!rc && isfinite(r.true_relative_residual) && isfinite(r.backward_error),
          "a column of zeros: %d, %s, residual %g, backward error %g", rc, kcl_reason_text(r.reason),
          r.true_relative_residual, r.backward_error);
@@ -82,18 +82,18 @@ static kcl_solver *in_callback;
 static int refused;
 
 static int call_back(void *user, const kcl_progress *p) {
-  kcl *ctx = user;
+  kcl_context *ctx = user;
   kcl_solver *another = NULL;
   double x[ROWS * ROWS] = {0};
   kcl_report r = {.iterations = 7};
   (void)p;
-  refused += kcl_solve(in_callback, x, x, &r) == KCL_BUSY && strstr(kcl_error(ctx), "callback") &&
+  refused += kcl_solve_one(in_callback, x, x, &r) == KCL_BUSY && strstr(kcl_error(), "callback") &&
              !r.iterations &&
              kcl_mpi_setup(ctx, MPI_COMM_WORLD, NULL, KCL_MPI_ROOT, NULL, &another) == KCL_BUSY;
   return 0;
 }
 
-static void use_in_callback(kcl *ctx) {
+static void use_in_callback(kcl_context *ctx) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   double x[ROWS * ROWS] = {0};
@@ -102,15 +102,15 @@ static void use_in_callback(kcl *ctx) {
   o.progress = call_back, o.user = ctx, o.solver = "cg", o.precond = "none";
   CHECK(!kcl_generate(ctx, "poisson2d:40", &A, &b));
   CHECK(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &in_callback));
-  int rc = kcl_solve(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r);
+  int rc = kcl_solve_one(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r);
   CHECKF(!rc && r.converged && (rank || refused), "%d, %s, refused %d times", rc,
          kcl_reason_text(r.reason), refused);
-  CHECKF(!kcl_solve(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r), "once more: %s",
-         kcl_error(ctx));
+  CHECKF(!kcl_solve_one(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r), "once more: %s",
+         kcl_error());
   kcl_solver_free(&in_callback), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
-static void answers(kcl *ctx) {
+static void answers(kcl_context *ctx) {
   guess_wins(ctx);
   finite_answer(ctx);
   use_in_callback(ctx);

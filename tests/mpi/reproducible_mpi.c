@@ -14,7 +14,7 @@ static int reproduce(const host *h, const kcl_options *o, MPI_Comm comm, double 
   kcl_mpi_set_reproducible(h->ctx, 1);
   int rc = kcl_mpi_setup(h->ctx, comm, root ? h->A : NULL, KCL_MPI_ROOT, o, &s);
   kcl_mpi_set_reproducible(h->ctx, 0);
-  if (!rc) rc = kcl_solve(s, root ? h->b->val : NULL, root ? x : NULL, &r);
+  if (!rc) rc = kcl_solve_one(s, root ? h->b->val : NULL, root ? x : NULL, &r);
   if (!rc) CHECKF(r.converged, "%s: %s", words(o, "reproducible"), kcl_reason_text(r.reason));
   kcl_solver_free(&s);
   return rc;
@@ -24,13 +24,13 @@ static int reproduce(const host *h, const kcl_options *o, MPI_Comm comm, double 
 static void same_bits(const host *h, const kcl_options *o, const char *kind) {
   double *one = calloc((size_t)h->n, h->size), *all = calloc((size_t)h->n, h->size);
   int rc = reproduce(h, o, MPI_COMM_SELF, one);
-  CHECKF(!rc, "%s: alone: %s", words(o, kind), kcl_error(h->ctx));
+  CHECKF(!rc, "%s: alone: %s", words(o, kind), kcl_error());
   rc = reproduce(h, o, MPI_COMM_WORLD, all);
   if (rc) {
-    CHECKF(strstr(kcl_error(h->ctx), mixed_devices        ? "devices of one kind"
-                                     : h->n <= 64 * ranks ? "blocks of reproducible sums"
-                                                          : "no failure is expected"),
-           "%s: %s", words(o, kind), kcl_error(h->ctx));
+    CHECKF(strstr(kcl_error(), mixed_devices        ? "devices of one kind"
+                               : h->n <= 64 * ranks ? "blocks of reproducible sums"
+                                                    : "no failure is expected"),
+           "%s: %s", words(o, kind), kcl_error());
   } else if (!rank) {
     CHECKF(!memcmp(one, all, (size_t)h->n * h->size), "%s: other bits", words(o, kind));
   }
@@ -61,8 +61,8 @@ static void between_blocks(const host *h) {
   int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, &own, KCL_MPI_ROWS, &o, &s);
   kcl_mpi_set_reproducible(h->ctx, 0);
   const char *why = mixed_devices ? "one kind" : "begin at a multiple of 64";
-  CHECKF(any ? rc == KCL_USAGE && strstr(kcl_error(h->ctx), why) : !rc,
-         "rows between blocks: %d, %s", rc, kcl_error(h->ctx));
+  CHECKF(any ? rc == KCL_USAGE && strstr(kcl_error(), why) : !rc, "rows between blocks: %d, %s", rc,
+         kcl_error());
   kcl_solver_free(&s);
   free(row_ptr);
 }
@@ -70,8 +70,7 @@ static void between_blocks(const host *h) {
 static void refused(const host *h, const kcl_options *o, const char *why) {
   double *x = calloc((size_t)h->n, h->size);
   int rc = reproduce(h, o, MPI_COMM_WORLD, x);
-  CHECKF(rc == KCL_USAGE && strstr(kcl_error(h->ctx), why), "%s: %d, %s", why, rc,
-         kcl_error(h->ctx));
+  CHECKF(rc == KCL_USAGE && strstr(kcl_error(), why), "%s: %d, %s", why, rc, kcl_error());
   free(x);
 }
 

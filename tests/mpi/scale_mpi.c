@@ -8,7 +8,7 @@
 #include <string.h>
 
 static int rank, ranks;
-static kcl *ctx, *one;
+static kcl_context *ctx, *one;
 
 typedef struct system {
   const char *name, *kind; /* of kcl_generate */
@@ -84,7 +84,7 @@ static void check_solve(const system_kind *k, const kcl_solver *s, kcl_solver *m
   const kcl_csr *A = s->system.A;
   kcl_report r = {0};
   double *x = calloc((size_t)A->cols, kcl_type_size(A->type));
-  CHECKF(!kcl_solve(m, rank ? NULL : b, rank ? NULL : x, &r), "%s: %s", k->name, kcl_error(ctx));
+  CHECKF(!kcl_solve_one(m, rank ? NULL : b, rank ? NULL : x, &r), "%s: %s", k->name, kcl_error());
   CHECKF(r.converged, "%s: %s after %lld", k->name, kcl_reason_text(r.reason),
          (long long)r.iterations);
   if (!rank) {
@@ -105,16 +105,16 @@ static void check_system(const system_kind *k, bool ones) {
   kcl_options o = kcl_defaults;
   o.solver = k->solver ? k->solver : "gmres", o.precond = "none", o.restart = 50;
   o.format = "csr-scalar";
-  CHECKF(!kcl_generate(one, k->kind, &A, NULL), "%s", kcl_error(one));
+  CHECKF(!kcl_generate(one, k->kind, &A, NULL), "%s", kcl_error());
   spoil(A, k->moduli), o.precision = A->type;
   double *b = calloc((size_t)A->rows, kcl_type_size(A->type));
   if (ones)
     for (int64_t i = 0; i < A->rows; i++) b[(kcl_type_complex(A->type) ? 2 : 1) * i] = 1;
   else
     kcl_csr_product(A, NULL, NULL, b);
-  CHECKF(!kcl_setup(one, A, &o, &s), "%s: %s", k->name, kcl_error(one));
+  CHECKF(!kcl_setup(one, A, &o, &s), "%s: %s", k->name, kcl_error());
   if (CHECKF(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &m), "%s: %s",
-             k->name, kcl_error(ctx))) {
+             k->name, kcl_error())) {
     if (ranks > 1) check_powers(k->name, s, m);
     if (k->solver) check_solve(k, s, m, b);
   }
@@ -125,11 +125,11 @@ int main(int argc, char **argv) {
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  kcl_create(&ctx), kcl_create(&one);
-  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, "cpu"), "%s", kcl_error(ctx));
-  CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error(one));
+  kcl_context_create(NULL, 0, &ctx), kcl_context_create(NULL, 0, &one);
+  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, "cpu"), "%s", kcl_error());
+  CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error());
   for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
     check_system(&systems[i], false), check_system(&systems[i], true);
-  kcl_destroy(&ctx), kcl_destroy(&one);
+  kcl_context_free(&ctx), kcl_context_free(&one);
   return report_of_ranks();
 }

@@ -30,7 +30,7 @@ static const problem less[PROBLEMS] = {{"poisson2d:15", false, true},
 static const problem *problems = less;
 
 typedef struct host { /* the whole system, on every rank */
-  kcl *ctx, *alone;
+  kcl_context *ctx, *alone;
   kcl_csr *A;
   kcl_dense *b;
   int64_t n;
@@ -90,7 +90,7 @@ static inline int64_t alone(const host *h, const kcl_options *o) {
   kcl_report r = {0};
   double *x = calloc((size_t)h->n, h->size);
   int rc = kcl_setup(h->alone, h->A, o, &s);
-  if (!rc) rc = kcl_solve(s, h->b->val, x, &r);
+  if (!rc) rc = kcl_solve_one(s, h->b->val, x, &r);
   kcl_solver_free(&s);
   free(x);
   return !rc && r.converged ? r.iterations : -1;
@@ -119,7 +119,7 @@ static inline const char *device_of(const char *list, int number) {
   return word;
 }
 
-static inline void with_system(kcl *ctx, kcl *one, const problem *p,
+static inline void with_system(kcl_context *ctx, kcl_context *one, const problem *p,
                                void (*test)(const host *, const problem *)) {
   host h = {.ctx = ctx, .alone = one};
   if (!CHECK(!kcl_generate(one, p->kind, &h.A, &h.b))) return;
@@ -129,22 +129,22 @@ static inline void with_system(kcl *ctx, kcl *one, const problem *p,
 }
 
 /* apart, or NULL: once, with a device on each rank; test: with each system. */
-static inline int conform(int argc, char **argv, void (*apart)(kcl *),
+static inline int conform(int argc, char **argv, void (*apart)(kcl_context *),
                           void (*test)(const host *, const problem *)) {
   const char *device = argc > 1 ? argv[1] : "cpu";
-  kcl *ctx, *one;
+  kcl_context *ctx, *one;
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (thorough()) problems = large;
   few_combinations = strcmp(device, "cpu") != 0,
   mixed_devices = strchr(device, ',') && strstr(device, "cpu");
-  kcl_create(&ctx), kcl_create(&one);
-  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device_of(device, rank)), "%s", kcl_error(ctx));
-  CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error(one));
+  kcl_context_create(NULL, 0, &ctx), kcl_context_create(NULL, 0, &one);
+  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device_of(device, rank)), "%s", kcl_error());
+  CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error());
   if (apart) apart(ctx);
   for (int i = 0; i < PROBLEMS && test && !failed; i++) with_system(ctx, one, &problems[i], test);
-  kcl_destroy(&ctx), kcl_destroy(&one);
+  kcl_context_free(&ctx), kcl_context_free(&one);
   return report_of_ranks();
 }
 

@@ -31,7 +31,7 @@ static void end(const char *call, wait start) {
          computed, waited);
 }
 
-static void late(kcl *ctx) {
+static void late(kcl_context *ctx) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   double b[81], x[81] = {0};
@@ -44,7 +44,7 @@ static void late(kcl *ctx) {
   end("kcl_mpi_select", start), start = begin();
   CHECK(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &s));
   end("kcl_mpi_setup", start), start = begin();
-  CHECK(!kcl_solve(s, b, x, NULL));
+  CHECK(!kcl_solve_one(s, b, x, NULL));
   end("kcl_mpi_solve", start), start = begin();
   kcl_solver_free(&s);
   end("kcl_solver_free", start);

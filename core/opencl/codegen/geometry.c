@@ -94,7 +94,7 @@ size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g) {
 }
 
 /* Work-items per work-group. */
-static int choose_group(const kcl *ctx) {
+static int choose_group(const kcl_context *ctx) {
   const bool gpu = !strcmp(ctx->device.kind, "gpu") && !ctx->opencl->small_groups;
   if (ctx->opencl->is_cpu) return 1;
   if (ctx->tune.group) return ctx->tune.group;

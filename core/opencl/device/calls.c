@@ -26,7 +26,7 @@ static const char *code_name(cl_int code) {
   return "see CL/cl.h";
 }
 
-int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what) {
+int kcl_cl_check(kcl_context *ctx, cl_int code, const char *call, const char *what) {
   if (code == CL_SUCCESS) return KCL_OK;
   bool memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_INVALID_BUFFER_SIZE ||
                 code == CL_OUT_OF_HOST_MEMORY;
@@ -36,13 +36,13 @@ int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what) {
 
 size_t kcl_opencl_padded(size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
 
-cl_int kcl_opencl_clear(kcl *ctx, cl_mem buffer, size_t bytes) {
+cl_int kcl_opencl_clear(kcl_context *ctx, cl_mem buffer, size_t bytes) {
   const cl_uint zero = 0;
   return clEnqueueFillBuffer(ctx->opencl->queue, buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
                              kcl_profile_event(ctx->opencl, "fill", bytes));
 }
 
-int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what, cl_mem *out) {
+int kcl_opencl_buffer(kcl_context *ctx, size_t bytes, const char *what, cl_mem *out) {
   cl_int code;
   bytes = kcl_opencl_padded(bytes);
   *out = clCreateBuffer(ctx->opencl->context, CL_MEM_READ_WRITE, bytes, NULL, &code);

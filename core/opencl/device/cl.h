@@ -1,5 +1,5 @@
 /* OpenCL's own header, without the vector types of this processor's compiler: their headers take ten times as long to compile as
- * all others of a file. */
+ * all others of a file. Its functions are pointers here, by their own names: no library is linked, loader.c finds them. */
 #ifndef KCL_CL_H
 #define KCL_CL_H
 
@@ -22,5 +22,17 @@
 #pragma pop_macro("__SSE__")
 #pragma pop_macro("__SSE2__")
 #pragma pop_macro("__AVX__")
+
+/* A table with one member per function: clFlush stands for kcl_cl.clFlush. */
+#define CL(f) __typeof__(f) *f;
+extern struct kcl_cl {
+#include "core/opencl/device/functions.def"
+} kcl_cl;
+#undef CL
+
+/* Fills the table, at the first call in a process. NULL, or a sentence: why OpenCL cannot be called. */
+const char *kcl_cl_load(void);
+void *kcl_cl_find(
+    const char *function); /* one that need not be in the table; NULL: there is none */
 
 #endif

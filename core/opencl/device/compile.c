@@ -32,7 +32,7 @@ char *kcl_opencl_all_options(const kcl_opencl *o, const char *first, const char 
   return all;
 }
 
-cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped) {
+cl_int kcl_opencl_compile(kcl_context *ctx, cl_program p, const char *options, bool *stopped) {
   static const char no_warnings[] = "-w "; /* PoCL would tell how many there were */
   char *all = kcl_opencl_all_options(ctx->opencl, no_warnings, options);
   background_compilation *c = all ? malloc(sizeof *c + strlen(all) + 1) : NULL;

@@ -1,6 +1,5 @@
 /* OpenCL devices, and a context with a queue on one of them. */
 #include "core/opencl/device/device.h"
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +56,7 @@ enum { MOST_LISTED_DEVICES = 64 };
 
 /* One thread at a time: drivers may not be thread-safe while they start (PoCL 3.1 crashes). */
 void kcl_opencl_list(kcl_device *list, int capacity, int *count) {
+  if (kcl_cl_load()) return;
   static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&one);
   cl_platform_id platforms[MOST_LISTED_DEVICES];
@@ -77,12 +77,6 @@ void kcl_opencl_list(kcl_device *list, int capacity, int *count) {
   pthread_mutex_unlock(&one);
 }
 
-const char *kcl_icd_loader(void) {
-  Dl_info where;
-  return dladdr((void *)(intptr_t)clGetPlatformIDs, &where) && where.dli_fname ? where.dli_fname
-                                                                               : "unknown";
-}
-
 /* ---------------------------------------------------------------- context and queue */
 
 cl_device_id kcl_opencl_find_device(int platform_number, int device_number,
@@ -100,7 +94,7 @@ cl_device_id kcl_opencl_find_device(int platform_number, int device_number,
   return device_number < (int)count ? devices[device_number] : NULL;
 }
 
-int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out) {
+int kcl_opencl_extensions(kcl_context *ctx, const kcl_device *which, char **out) {
   cl_platform_id platform;
   cl_device_id d = kcl_opencl_find_device(which->platform, which->device, &platform);
   size_t size = 0;
@@ -124,55 +118,90 @@ static void find_numbers(cl_platform_id platform, cl_device_id device, kcl_devic
     if (kcl_opencl_find_device(out->platform, d, &at) == device) out->device = d;
 }
 
-int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out) {
-  cl_device_id device = NULL;
-  cl_platform_id platform = NULL;
+/* The context and the device of a queue, where they are not given; those that are must be the queue's. */
+static int read_queue(kcl_context *ctx, kcl_opencl_objects *o) {
+  void *context = NULL, *device = NULL;
   cl_command_queue_properties how = 0;
-  cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
-  if (!code) code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof how, &how, NULL);
-  if (!code) code = clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+  cl_int code = clGetCommandQueueInfo(o->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+  if (!code)
+    code = clGetCommandQueueInfo(o->queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+  if (!code) code = clGetCommandQueueInfo(o->queue, CL_QUEUE_PROPERTIES, sizeof how, &how, NULL);
   int rc = kcl_cl_check(ctx, code, "clGetCommandQueueInfo", "selecting a queue");
   if (rc) return rc;
   if (how & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
     return kcl_fail(ctx, KCL_USAGE, "the queue is out of order: an in-order queue is needed");
-  *out = (kcl_device){0};
-  describe_device(platform, device, out);
-  find_numbers(platform, device, out);
+  if (o->context && o->context != context)
+    return kcl_fail(ctx, KCL_USAGE, "the queue is of another context than the one given");
+  if (o->device && o->device != device)
+    return kcl_fail(ctx, KCL_USAGE, "the queue is of another device than the one given");
+  o->context = context, o->device = device;
   return KCL_OK;
 }
 
-void kcl_opencl_get(const kcl *ctx, void **context, void **queue) {
-  *context = ctx->opencl->context, *queue = ctx->opencl->queue;
+static int check_device_of_context(kcl_context *ctx, const kcl_opencl_objects *o) {
+  cl_device_id list[MOST_LISTED_DEVICES];
+  size_t bytes = 0;
+  cl_int code = clGetContextInfo(o->context, CL_CONTEXT_DEVICES, 0, NULL, &bytes);
+  if (!code && bytes > sizeof list) bytes = sizeof list;
+  if (!code) code = clGetContextInfo(o->context, CL_CONTEXT_DEVICES, bytes, list, NULL);
+  int rc = kcl_cl_check(ctx, code, "clGetContextInfo", "selecting a context");
+  if (rc) return rc;
+  for (size_t i = 0; i < bytes / sizeof *list; i++)
+    if (list[i] == o->device) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "the device is not one of the context's");
 }
 
-/* Retains the caller's queue and its context. */
-static cl_int retain_queue(kcl_opencl *o, cl_command_queue queue) {
-  cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof o->device, &o->device, NULL);
-  if (!code)
-    code = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof o->context, &o->context, NULL);
-  if (!code)
-    code = clGetDeviceInfo(o->device, CL_DEVICE_PLATFORM, sizeof o->platform, &o->platform, NULL);
-  if (!code) code = clRetainContext(o->context);
-  if (!code) code = clRetainCommandQueue(queue);
-  if (!code) o->queue = queue;
+int kcl_opencl_device_of(kcl_context *ctx, kcl_opencl_objects *o, kcl_device *out) {
+  cl_platform_id platform = NULL;
+  int rc = o->queue ? read_queue(ctx, o) : KCL_OK;
+  if (!rc) rc = check_device_of_context(ctx, o);
+  if (!rc)
+    rc = kcl_cl_check(
+        ctx, clGetDeviceInfo(o->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL),
+        "clGetDeviceInfo", "selecting a device");
+  if (rc) return rc;
+  *out = (kcl_device){0};
+  describe_device(platform, o->device, out);
+  find_numbers(platform, o->device, out);
+  return KCL_OK;
+}
+
+kcl_opencl_objects kcl_opencl_objects_of(const kcl_context *ctx) {
+  const kcl_opencl *o = ctx->opencl;
+  return (kcl_opencl_objects){o->context, o->device, o->queue};
+}
+
+/* Retains the caller's context and queue. */
+static cl_int retain_objects(kcl_opencl *o, const kcl_opencl_objects *theirs) {
+  o->device = theirs->device;
+  cl_int code =
+      clGetDeviceInfo(o->device, CL_DEVICE_PLATFORM, sizeof o->platform, &o->platform, NULL);
+  if (!code) code = clRetainContext(theirs->context);
+  if (!code) o->context = theirs->context;
+  if (!code && theirs->queue) code = clRetainCommandQueue(theirs->queue);
+  if (!code) o->queue = theirs->queue;
   return code;
 }
 
-/* Makes a context and a queue. */
+/* Makes a context and a queue, as far as they are not there. */
 static cl_int make_queue(kcl_opencl *o, bool profiled) {
-  cl_int code;
-  o->context = clCreateContext(NULL, 1, &o->device, NULL, NULL, &code);
-  if (!code)
+  cl_int code = CL_SUCCESS;
+  if (!o->context) o->context = clCreateContext(NULL, 1, &o->device, NULL, NULL, &code);
+  if (!code && !o->queue)
     o->queue = clCreateCommandQueue(o->context, o->device, profiled ? CL_QUEUE_PROFILING_ENABLE : 0,
                                     &code);
   return code;
 }
 
-int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
+int kcl_opencl_attach(kcl_context *ctx, const kcl_device *which, const kcl_opencl_objects *theirs) {
   int rc = kcl_alloc(ctx, 1, sizeof *ctx->opencl, "the device", (void **)&ctx->opencl);
   if (rc) return rc;
   kcl_opencl *o = ctx->opencl;
-  if (!queue) o->device = kcl_opencl_find_device(which->platform, which->device, &o->platform);
+  cl_int code = CL_SUCCESS;
+  if (theirs->context)
+    code = retain_objects(o, theirs);
+  else
+    o->device = kcl_opencl_find_device(which->platform, which->device, &o->platform);
   /* To test the source for the layout "cpu" or "gpu" on any device; gpu:2: of which two groups run at once. */
   const char *layout = getenv("KRYLOCL_LAYOUT"), *colon = layout ? strchr(layout, ':') : NULL;
   o->small_groups = layout && *layout;
@@ -184,20 +213,21 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
   clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof o->local_bytes, &o->local_bytes,
                   NULL);
   o->concurrent = !o->small_groups ? o->units : colon && atoi(colon + 1) > 1 ? atoi(colon + 1) : 1;
-  cl_int code = queue ? retain_queue(o, queue) : make_queue(o, ctx->profiled);
+  if (!code) code = make_queue(o, ctx->profiled);
   if (!code && !o->is_cpu && !o->small_groups) kcl_opencl_pin_ahead(o);
   if (!code) kcl_opencl_find_images(ctx);
-  if (!code && !queue && ctx->profiled && (rc = kcl_opencl_profile_begin(ctx))) return rc;
+  if (!code && !theirs->queue && ctx->profiled && (rc = kcl_opencl_profile_begin(ctx))) return rc;
   return kcl_cl_check(ctx, code, o->context ? "clCreateCommandQueue" : "clCreateContext",
                       "opening the device");
 }
 
-void kcl_opencl_detach(kcl *ctx) {
+void kcl_opencl_detach(kcl_context *ctx) {
   if (!ctx->opencl) return;
   if (ctx->opencl->idle_setup) ctx->opencl->free_idle_setup(ctx->opencl->idle_setup);
   kcl_pool_end(ctx->opencl);
   kcl_opencl_profile_end(ctx->opencl);
   kcl_opencl_end_conversions(ctx->opencl);
+  kcl_opencl_end_columns(ctx->opencl);
   kcl_opencl_forget_programs(ctx->opencl);
   kcl_opencl_unpin(ctx->opencl);
   if (ctx->opencl->queue) clReleaseCommandQueue(ctx->opencl->queue);

@@ -1,10 +1,12 @@
 /* An OpenCL device: its queue, buffers, uploads, compiled programs.
  *
+ *   loader.c         the functions of OpenCL, by name (cl.h, functions.def)
  *   device.c         the list of devices, a context with a queue on one
  *   calls.c          errors by name, buffers of zeros
  *   pool.c           buffers for reuse
  *   upload.c         writes through pinned memory
  *   transfer.c       vectors between float and double; pinned host memory
+ *   columns.c        numbers in callers' buffers
  *   matrix_arrays.c  the arrays of a matrix
  *   program_cache.c  compiled programs, kept in memory and on disk; compile.c: one compilation
  *   profile.c        event times
@@ -47,40 +49,55 @@ struct kcl_opencl {
   void *idle_setup;
   void (*free_idle_setup)(void *idle_setup);
   cl_kernel conversion[KCL_CONVERT_COLLECT + 1]; /* of transfer.c; NULL: not needed yet */
+  cl_kernel copy[2][2], measure[2];              /* of columns.c, likewise, in float and double; */
+  cl_mem measured;                               /* its partial sums */
   int builds, compiled,
       from_cache;            /* programs: all, those the driver compiled, those from the disk */
   bool dumped;               /* something, to the file of KRYLOCL_DUMP */
   struct kcl_event_log *log; /* NULL: no event times */
 };
 
-/* ---- device.c, of the table kcl_opencl_ops */
-void kcl_opencl_list(kcl_device *list, int capacity, int *count);
+/* ---- loader.c, of the table kcl_opencl_ops, as kcl_cl_load (cl.h) */
 const char *kcl_icd_loader(void);
-int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out);
-int kcl_opencl_properties(kcl *ctx, const kcl_device *which, char **out);
+
+/* ---- device.c, of that table, too */
+void kcl_opencl_list(kcl_device *list, int capacity, int *count);
+int kcl_opencl_extensions(kcl_context *ctx, const kcl_device *which, char **out);
+int kcl_opencl_properties(kcl_context *ctx, const kcl_device *which, char **out);
 /* By the numbers of kcl_device; NULL: there is none. */
 cl_device_id kcl_opencl_find_device(int platform_number, int device_number,
                                     cl_platform_id *platform);
-int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue);
-int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out);
-void kcl_opencl_get(const kcl *ctx, void **context, void **queue);
-void kcl_opencl_detach(kcl *ctx);
+int kcl_opencl_attach(kcl_context *ctx, const kcl_device *which, const kcl_opencl_objects *objects);
+int kcl_opencl_device_of(kcl_context *ctx, kcl_opencl_objects *o, kcl_device *out);
+kcl_opencl_objects kcl_opencl_objects_of(const kcl_context *ctx);
+void kcl_opencl_detach(kcl_context *ctx);
 
 /* ---- transfer.c, of that table, too */
-int kcl_opencl_convert(kcl *ctx, kcl_conversion which, void *y, void *x, int64_t n, double scale);
-int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out);
-void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p);
-void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out);
+int kcl_opencl_convert(kcl_context *ctx, kcl_conversion which, void *y, void *x, int64_t n,
+                       double scale);
+int kcl_opencl_pin_host(kcl_context *ctx, size_t bytes, const char *what, kcl_pinned *out);
+void kcl_opencl_unpin_host(kcl_context *ctx, kcl_pinned *p);
+void kcl_opencl_register_host(kcl_context *ctx, void *memory, size_t bytes, kcl_pinned *out);
 void kcl_opencl_end_conversions(kcl_opencl *o);
 
+/* ---- columns.c, of that table, too */
+int kcl_opencl_copy_column(kcl_context *ctx, const kcl_column *y, const kcl_column *x, int64_t n,
+                           double scale);
+int kcl_opencl_measure_column(kcl_context *ctx, const kcl_column *c, int64_t n,
+                              kcl_column_size *out);
+int kcl_opencl_read_column(kcl_context *ctx, const kcl_column *from, int64_t n, void *values);
+int kcl_opencl_write_column(kcl_context *ctx, const kcl_column *to, int64_t n, const void *values);
+void kcl_opencl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place *out);
+void kcl_opencl_end_columns(kcl_opencl *o);
+
 /* ---- matrix_arrays.c */
-int kcl_opencl_upload(kcl_stored *m);  /* its arrays, if that has not been done */
-void kcl_opencl_adopt(kcl_stored *m);  /* m->device is freed with m: arrays are made there */
-void kcl_opencl_find_images(kcl *ctx); /* ctx->images */
+int kcl_opencl_upload(kcl_stored *m); /* its arrays, if that has not been done */
+void kcl_opencl_adopt(kcl_stored *m); /* m->device is freed with m: arrays are made there */
+void kcl_opencl_find_images(kcl_context *ctx); /* ctx->images */
 
 /* ---- profile.c */
-int kcl_opencl_profile_begin(kcl *ctx); /* event times are recorded */
-void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out);
+int kcl_opencl_profile_begin(kcl_context *ctx); /* event times are recorded */
+void kcl_opencl_profile_take(kcl_context *ctx, kcl_profile *out);
 /* For the last argument of an enqueue: where its event goes, or NULL. keep: of an event that the caller has as well. */
 cl_event *kcl_profile_event(kcl_opencl *o, const char *kind, size_t bytes);
 cl_event *kcl_profile_launch(kcl_opencl *o, cl_kernel k, size_t group);
@@ -88,20 +105,21 @@ void kcl_profile_keep(kcl_opencl *o, cl_event event, const char *kind, size_t by
 void kcl_opencl_profile_end(kcl_opencl *o);
 
 /* ---- calls.c. KCL_OK, or a failure that names the call, the code, and `what` was being done. */
-int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);
-int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
+int kcl_cl_check(kcl_context *ctx, cl_int code, const char *call, const char *what);
+int kcl_opencl_buffer(kcl_context *ctx, size_t bytes, const char *what,
                       cl_mem *out); /* filled with zeros */
 /* The size of such a buffer; fills so many bytes with zeros. */
 size_t kcl_opencl_padded(size_t bytes);
-cl_int kcl_opencl_clear(kcl *ctx, cl_mem buffer, size_t bytes);
+cl_int kcl_opencl_clear(kcl_context *ctx, cl_mem buffer, size_t bytes);
 
 /* A pool of buffers for reuse (pool.c). briefly: the buffer is returned soon, so a larger one will do. */
-int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out);
-void kcl_pool_give(kcl *ctx, const void *buffer); /* any buffer, or NULL: others are released */
-void kcl_pool_trim(kcl *ctx);                     /* what is free: to a part of the memory */
+int kcl_pool_take(kcl_context *ctx, size_t bytes, bool briefly, void **out);
+void kcl_pool_give(kcl_context *ctx,
+                   const void *buffer); /* any buffer, or NULL: others are released */
+void kcl_pool_trim(kcl_context *ctx);   /* what is free: to a part of the memory */
 void kcl_pool_end(kcl_opencl *o);
 /* A buffer of zeros from the pool. */
-int kcl_opencl_vector(kcl *ctx, size_t bytes, cl_mem *out);
+int kcl_opencl_vector(kcl_context *ctx, size_t bytes, cl_mem *out);
 
 /* `count` elements of `element` bytes. fill writes `count` of them from number `from` on to `to`, which may be pinned memory;
  * it has been called for all when kcl_opencl_write returns. kcl_fill_bytes copies. */
@@ -112,7 +130,7 @@ typedef struct kcl_upload {
   kcl_fill fill;
   const void *source;
 } kcl_upload;
-int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what);
+int kcl_opencl_write(kcl_context *ctx, cl_mem to, const kcl_upload *u, const char *what);
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to);
 void kcl_fill_narrow(const void *source, int64_t from, int64_t count,
                      void *to);           /* int64 to int32 */
@@ -126,12 +144,12 @@ typedef struct kcl_build {
   const char *source, *options;
   cl_program program;
 } kcl_build;
-int kcl_opencl_build(kcl *ctx, kcl_build *list, int count);
-bool kcl_opencl_have(kcl *ctx, const kcl_build *b); /* without compiling? */
+int kcl_opencl_build(kcl_context *ctx, kcl_build *list, int count);
+bool kcl_opencl_have(kcl_context *ctx, const kcl_build *b); /* without compiling? */
 /* Begins to load, in the background, those that an earlier process compiled. */
-void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count);
+void kcl_opencl_load_ahead(kcl_context *ctx, const kcl_build *list, int count);
 /* clBuildProgram; *stopped: the solve is to stop, and the driver goes on with the program by itself (compile.c). */
-cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped);
+cl_int kcl_opencl_compile(kcl_context *ctx, cl_program p, const char *options, bool *stopped);
 /* first, options that change no binary, and options, malloc'd; NULL: out of memory. */
 char *kcl_opencl_all_options(const kcl_opencl *o, const char *first, const char *options);
 void kcl_opencl_forget_programs(kcl_opencl *o);

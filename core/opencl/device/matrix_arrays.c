@@ -19,7 +19,7 @@ void kcl_fill_narrow(const void *source, int64_t from, int64_t count, void *to) 
 }
 
 static int upload_array(kcl_stored *m, int i) {
-  kcl *ctx = m->ctx;
+  kcl_context *ctx = m->ctx;
   kcl_array *a = &m->array[i];
   bool narrowed = a->kind == KCL_INT64 && m->nnz < INT32_MAX;
   size_t size = narrowed ? 4 : kcl_array_element(a->kind, m->type), bytes = size * (size_t)a->count;
@@ -39,7 +39,7 @@ static int upload_array(kcl_stored *m, int i) {
 
 /* A texel of just one scalar where the device can read and write such, else one of four words, which
  * every device with images can. */
-static int choose_texel(const kcl *ctx, kcl_type type, cl_image_format *chosen) {
+static int choose_texel(const kcl_context *ctx, kcl_type type, cl_image_format *chosen) {
   enum { MOST_WORDS = 256 };
   cl_image_format list[MOST_WORDS];
   cl_uint count = 0;
@@ -59,7 +59,7 @@ static int choose_texel(const kcl *ctx, kcl_type type, cl_image_format *chosen) 
   return texel;
 }
 
-void kcl_opencl_find_images(kcl *ctx) {
+void kcl_opencl_find_images(kcl_context *ctx) {
   cl_image_format format;
   kcl_images *i = &ctx->images;
   clGetDeviceInfo(ctx->opencl->device, CL_DEVICE_IMAGE2D_MAX_WIDTH, sizeof i->width, &i->width,

@@ -41,7 +41,7 @@ static pool_entry *add_pool_entry(kcl_opencl *o, size_t bytes, cl_int *code) {
   return *code ? NULL : &p->entry[p->entries++];
 }
 
-int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out) {
+int kcl_pool_take(kcl_context *ctx, size_t bytes, bool briefly, void **out) {
   kcl_opencl *o = ctx->opencl;
   cl_int code = CL_SUCCESS;
   int rc = o->pool ? KCL_OK : kcl_alloc(ctx, 1, sizeof *o->pool, "buffers", (void **)&o->pool);
@@ -56,7 +56,7 @@ int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out) {
   return kcl_cl_check(ctx, code, "clCreateBuffer", text);
 }
 
-int kcl_opencl_vector(kcl *ctx, size_t bytes, cl_mem *out) {
+int kcl_opencl_vector(kcl_context *ctx, size_t bytes, cl_mem *out) {
   void *buffer;
   bytes = kcl_opencl_padded(bytes);
   int rc = kcl_pool_take(ctx, bytes, false, &buffer);
@@ -65,7 +65,7 @@ int kcl_opencl_vector(kcl *ctx, size_t bytes, cl_mem *out) {
   return kcl_cl_check(ctx, kcl_opencl_clear(ctx, *out, bytes), "clEnqueueFillBuffer", "a vector");
 }
 
-void kcl_pool_give(kcl *ctx, const void *buffer) {
+void kcl_pool_give(kcl_context *ctx, const void *buffer) {
   const kcl_pool *p = ctx->opencl ? ctx->opencl->pool : NULL;
   for (int i = 0; p && i < p->entries; i++)
     if (p->entry[i].buffer == buffer) {
@@ -97,7 +97,7 @@ static void trim(kcl_pool *p, size_t capacity) {
   p->entries = kept;
 }
 
-void kcl_pool_trim(kcl *ctx) {
+void kcl_pool_trim(kcl_context *ctx) {
   if (ctx->opencl && ctx->opencl->pool) trim(ctx->opencl->pool, ctx->device.memory / KEPT_PART);
 }
 

@@ -113,11 +113,11 @@ cl_event *kcl_profile_launch(kcl_opencl *o, cl_kernel k, size_t group) {
 
 /* ---------------------------------------------------------------- for core/device */
 
-int kcl_opencl_profile_begin(kcl *ctx) {
+int kcl_opencl_profile_begin(kcl_context *ctx) {
   return kcl_alloc(ctx, 1, sizeof *ctx->opencl->log, "event times", (void **)&ctx->opencl->log);
 }
 
-void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out) {
+void kcl_opencl_profile_take(kcl_context *ctx, kcl_profile *out) {
   struct kcl_event_log *l = ctx->opencl->log;
   if (!l) return;
   fold(ctx->opencl);

@@ -58,7 +58,7 @@ static void store_binary(const char *key, cl_program p) {
 /* ---------------------------------------------------------------- in memory */
 
 /* The key of a program (see above); NULL: out of memory. */
-static char *make_program_key(const kcl *ctx, const kcl_build *b) {
+static char *make_program_key(const kcl_context *ctx, const kcl_build *b) {
   const kcl_device *d = &ctx->device;
   char version[128] = "";
   clGetPlatformInfo(ctx->opencl->platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
@@ -107,13 +107,13 @@ static cl_program obtain(kcl_opencl *o, char *key, const char *options) {
 /* ---------------------------------------------------------------- in the background */
 
 typedef struct kcl_loading {
-  kcl *ctx;
+  kcl_context *ctx;
   kcl_background *work;
   int count;
   kcl_build list[];
 } kcl_loading;
 
-static bool have(kcl *ctx, const kcl_build *b) {
+static bool have(kcl_context *ctx, const kcl_build *b) {
   char *key = make_program_key(ctx, b);
   cl_program p = key ? obtain(ctx->opencl, key, b->options) : NULL;
   if (p)
@@ -133,12 +133,12 @@ static void end_loading(kcl_opencl *o) {
   free(o->loading), o->loading = NULL;
 }
 
-bool kcl_opencl_have(kcl *ctx, const kcl_build *b) {
+bool kcl_opencl_have(kcl_context *ctx, const kcl_build *b) {
   end_loading(ctx->opencl);
   return have(ctx, b);
 }
 
-void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count) {
+void kcl_opencl_load_ahead(kcl_context *ctx, const kcl_build *list, int count) {
   const size_t bytes = (size_t)count * sizeof *list;
   end_loading(ctx->opencl);
   kcl_loading *l = malloc(sizeof *l + bytes);
@@ -166,13 +166,13 @@ typedef struct build_job {
 } build_job;
 
 typedef struct build_batch {
-  kcl *ctx;
+  kcl_context *ctx;
   build_job job[KCL_MOST_BUILDS];
   int count;
   atomic_int begun, ended;
 } build_batch;
 
-static void compile(kcl *ctx, build_job *j) {
+static void compile(kcl_context *ctx, build_job *j) {
   const kcl_opencl *o = ctx->opencl;
   const char *source = j->of->source;
   cl_program *p = &j->of->program;
@@ -184,7 +184,7 @@ static void compile(kcl *ctx, build_job *j) {
   if (!j->code && !j->stopped) store_binary(j->key, *p);
 }
 
-/* Reports progress, by the thread that uses the context alone: kcl_watch promises that. */
+/* Reports progress, by the thread that uses the context alone: kcl_context_watch promises that. */
 static void show_build(const build_batch *b) {
   int part = b->ended + 1;
   if (part <= b->count)
@@ -203,7 +203,7 @@ static void compile_some(void *arg, const kcl_member *me) {
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
-static int check_build(kcl *ctx, const build_job *j) {
+static int check_build(kcl_context *ctx, const build_job *j) {
   cl_program p = j->of->program;
   if (j->stopped) return kcl_fail(ctx, KCL_DEVICE, "stopped while kernels were compiled");
   char *log = p ? kcl_opencl_log(ctx->opencl, p) : NULL;
@@ -245,7 +245,7 @@ static int find_program(build_batch *b, kcl_build *of) {
   return KCL_OK;
 }
 
-int kcl_opencl_build(kcl *ctx, kcl_build *list, int count) {
+int kcl_opencl_build(kcl_context *ctx, kcl_build *list, int count) {
   build_batch b = {.ctx = ctx};
   int rc;
   end_loading(ctx->opencl);

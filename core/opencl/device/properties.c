@@ -131,7 +131,7 @@ static void put_property(FILE *f, property_kind kind, const char *bytes, size_t 
   }
 }
 
-int kcl_opencl_properties(kcl *ctx, const kcl_device *which, char **out) {
+int kcl_opencl_properties(kcl_context *ctx, const kcl_device *which, char **out) {
   enum { MOST = 1024 };
   cl_device_id d = kcl_opencl_find_device(which->platform, which->device, &(cl_platform_id){0});
   char bytes[MOST];

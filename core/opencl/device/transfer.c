@@ -5,7 +5,7 @@
 static const char *const conversions[] = {
     [KCL_CONVERT_NARROW] = "narrow", [KCL_CONVERT_COLLECT] = "collect"};
 
-static int make_conversion(kcl *ctx, kcl_conversion which, cl_kernel *out) {
+static int make_conversion(kcl_context *ctx, kcl_conversion which, cl_kernel *out) {
   kcl_build build = {kcl_kernel_text("transfer.cl"), "", NULL};
   cl_int code;
   int rc = kcl_opencl_build(ctx, &build, 1);
@@ -15,7 +15,8 @@ static int make_conversion(kcl *ctx, kcl_conversion which, cl_kernel *out) {
   return kcl_cl_check(ctx, code, "clCreateKernel", conversions[which]);
 }
 
-int kcl_opencl_convert(kcl *ctx, kcl_conversion which, void *y, void *x, int64_t n, double scale) {
+int kcl_opencl_convert(kcl_context *ctx, kcl_conversion which, void *y, void *x, int64_t n,
+                       double scale) {
   cl_kernel *k = &ctx->opencl->conversion[which];
   cl_mem to = y, from = x;
   cl_double factor = scale;
@@ -38,7 +39,7 @@ void kcl_opencl_end_conversions(kcl_opencl *o) {
     if (o->conversion[i]) clReleaseKernel(o->conversion[i]);
 }
 
-int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out) {
+int kcl_opencl_pin_host(kcl_context *ctx, size_t bytes, const char *what, kcl_pinned *out) {
   kcl_opencl *o = ctx->opencl;
   cl_int code;
   *out = (kcl_pinned){NULL, NULL};
@@ -50,7 +51,7 @@ int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *ou
   return kcl_cl_check(ctx, code, "clEnqueueMapBuffer", what);
 }
 
-void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out) {
+void kcl_opencl_register_host(kcl_context *ctx, void *memory, size_t bytes, kcl_pinned *out) {
   kcl_opencl *o = ctx->opencl;
   cl_int code;
   cl_mem buffer =
@@ -64,7 +65,7 @@ void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *
     clReleaseMemObject(buffer);
 }
 
-void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p) {
+void kcl_opencl_unpin_host(kcl_context *ctx, kcl_pinned *p) {
   if (p->data)
     clEnqueueUnmapMemObject(ctx->opencl->queue, p->buffer, p->data, 0, NULL, NULL),
         clFinish(ctx->opencl->queue);

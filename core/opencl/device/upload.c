@@ -155,7 +155,7 @@ static cl_int upload_at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
 /* Is pinned memory available, or being made in the background? */
 static bool is_pinned_soon(const kcl_opencl *o) { return o->pins || o->chunks; }
 
-int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what) {
+int kcl_opencl_write(kcl_context *ctx, cl_mem to, const kcl_upload *u, const char *what) {
   kcl_opencl *o = ctx->opencl;
   size_t large = is_pinned_soon(o) ? chunk_bytes(o) / 2 : KCL_CHUNKS * chunk_bytes(o);
   if (u->count == 0) return KCL_OK;

@@ -3,6 +3,7 @@
  *   launch.c    sizes of launches, their arguments
  *   vectors.c   vectors to and from the host
  *   multiply.c  products on the caller's memory
+ *   call.c      products that are functions of the caller's
  *   state.c     the state on the device: set, read, carried to another program
  *   ranks.c     stages on several ranks: their sums
  *   halo.c      what their products exchange
@@ -28,6 +29,7 @@ typedef struct kcl_launch {
   size_t prepare_groups;
   cl_uint prepare_first;   /* its argument: the first item */
   const kcl_stored *steps; /* it is launched for each step of this matrix; NULL: once */
+  const kcl_stage *calls;  /* with a function of the caller's, called before the launch; or NULL */
   cl_mem zeroed;           /* y of a format that scatters: cleared before the launch */
   size_t zeroed_bytes;
 } kcl_launch;
@@ -107,6 +109,7 @@ typedef struct kcl_run {
     bool ready;         /* the other ranks run the same stages from now on */
   } ranks;              /* of several */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
+  kcl_pinned called;              /* for functions on the host: a control block, x, y */
   kcl_pinned pinned;              /* host memory that the device writes to without a copy: */
   char *mirror[KCL_MOST_POLLS];   /* control blocks and slots after a batch */
   char *history_mirror;           /* of the history */
@@ -114,7 +117,7 @@ typedef struct kcl_run {
   int first, polls; /* the ring of outstanding polls */
 } kcl_run;
 
-static inline kcl *run_context(const kcl_run *r) { return r->k->ctx; }
+static inline kcl_context *run_context(const kcl_run *r) { return r->k->ctx; }
 static inline cl_command_queue run_queue(const kcl_run *r) { return r->k->ctx->opencl->queue; }
 
 /* Bytes of a vector's element: one number per right-hand side. */
@@ -142,6 +145,7 @@ cl_int kcl_run_enqueue(kcl_run *r, const kcl_launch *l);
 /* ---- vectors.c */
 int kcl_run_put(kcl_run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale);
 int kcl_run_get(kcl_run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale);
+kcl_column kcl_run_column(const kcl_run *r, kcl_vec v, int rhs); /* where it is */
 int kcl_run_save(kcl_run *r, int snapshot);
 int kcl_run_load(kcl_run *r, int snapshot, int rhs);
 int kcl_run_open_vectors(kcl_run *r); /* allocated, constants filled */
@@ -150,15 +154,15 @@ cl_int kcl_run_clear_padding(const kcl_run *r);
 size_t kcl_run_vector_bytes(const kcl_run *r, kcl_vec v, int64_t n); /* of n elements */
 void kcl_run_close_vectors(kcl_run *r);
 
-/* Between column `from` / n of columns, of numbers, and right-hand side rhs of `vector`, which has v's shape. alpha, beta: of
- * column = alpha vector + beta column, where kernel is column.out; NULL: 1 and 0. */
+/* Between a column of numbers, number i at from + i step of `columns`, and right-hand side rhs of `vector`, which has v's shape.
+ * step 0: 1. alpha, beta: of column = alpha vector + beta column, where kernel is column.out; NULL: 1 and 0. */
 typedef struct kcl_column_move {
   cl_kernel kernel;
   kcl_vec v;
   cl_mem vector;
   int rhs;
   cl_mem columns;
-  int64_t from;
+  int64_t from, step;
   const void *alpha, *beta;
 } kcl_column_move;
 int kcl_run_move(kcl_run *r, const kcl_column_move *m);
@@ -180,8 +184,15 @@ cl_int kcl_halo_run(kcl_run *r, const kcl_exchange *e, const kcl_stage *s, const
                     bool works);
 size_t kcl_halo_groups(const kcl_run *r, const kcl_halo *h); /* work-groups of halo_add */
 
+/* ---- call.c */
+int kcl_run_open_calls(kcl_run *r); /* r->called, where a function is on the host */
+/* y = A x by the function. */
+int kcl_run_call(kcl_run *r, const kcl_stored *A, cl_mem x, cl_mem y);
+/* The product of such a stage, unless the right-hand side is known to have stopped. */
+int kcl_run_call_stage(kcl_run *r, const kcl_stage *s);
+
 /* ---- multiply.c */
-int kcl_run_multiply(kcl_run *r, const kcl_product *p);
+int kcl_run_multiply(kcl_run *r, const kcl_multiplication *p);
 
 /* ---- state.c */
 int kcl_run_control(kcl_run *r, kcl_control *first); /* waits: the first right-hand side's block */

@@ -28,6 +28,14 @@ size_t kcl_run_vector_bytes(const kcl_run *r, kcl_vec v, int64_t n) {
   return (size_t)n * stored_bytes(r, v) * (interleaved(r, v) ? (size_t)r->width : 1);
 }
 
+kcl_column kcl_run_column(const kcl_run *r, kcl_vec v, int rhs) {
+  const bool part = interleaved(r, v);
+  return (kcl_column){.buffer = r->vec[v],
+                      .first = part ? rhs : 0,
+                      .step = part ? r->width : 1,
+                      .type = kcl_vector_stored(r->k, v)};
+}
+
 int kcl_run_move(kcl_run *r, const kcl_column_move *m) {
   const double zero[2] = {0};
   const double one_wide[2] = {1};
@@ -36,14 +44,15 @@ int kcl_run_move(kcl_run *r, const kcl_column_move *m) {
   const int64_t n = r->k->vector[m->v].n;
   size_t items = kcl_run_groups_for(r, n) * r->group;
   cl_int code = kcl_run_set_index(r, m->kernel, 0, n), c = m->rhs;
-  cl_long from = m->from;
+  cl_long from = m->from, step = m->step ? m->step : 1;
   code |= clSetKernelArg(m->kernel, 1, sizeof c, &c);
   code |= clSetKernelArg(m->kernel, 2, sizeof(cl_mem), &m->columns);
   code |= clSetKernelArg(m->kernel, 3, sizeof from, &from);
-  code |= clSetKernelArg(m->kernel, 4, sizeof(cl_mem), &m->vector);
+  code |= clSetKernelArg(m->kernel, 4, sizeof step, &step);
+  code |= clSetKernelArg(m->kernel, 5, sizeof(cl_mem), &m->vector);
   if (m->kernel == r->column.out) {
-    code |= clSetKernelArg(m->kernel, 5, r->scalar_bytes, m->alpha ? m->alpha : one);
-    code |= clSetKernelArg(m->kernel, 6, r->scalar_bytes, m->beta ? m->beta : zero);
+    code |= clSetKernelArg(m->kernel, 6, r->scalar_bytes, m->alpha ? m->alpha : one);
+    code |= clSetKernelArg(m->kernel, 7, r->scalar_bytes, m->beta ? m->beta : zero);
   }
   if (!code)
     code = clEnqueueNDRangeKernel(run_queue(r), m->kernel, 1, NULL, &items, &r->group, 0, NULL,

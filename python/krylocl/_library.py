@@ -1,0 +1,172 @@
+"""libkrylocl by cffi: the C headers are the binding, read without comments when the package is imported."""
+from __future__ import annotations
+
+import os
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+from cffi import FFI
+
+HEADERS = ("krylocl.h", "krylocl/io.h", "krylocl/device.h", "krylocl/explain.h", "krylocl/bench.h")
+ABI = 1
+
+ffi: Any = FFI()
+
+
+class Error(RuntimeError):
+    """A failure of the library; ``status`` is its kcl_status."""
+
+    status = 1
+
+
+class UsageError(Error, ValueError):
+    """An argument or a name that is invalid or does not fit the others."""
+
+
+class InputError(Error, ValueError):
+    """A file that cannot be read, or a system that is not finite, empty, or not square."""
+
+
+class DeviceError(Error):
+    """No such device, or a driver error."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """Out of memory, of the host or of the device."""
+
+
+class BusyError(Error):
+    """A callback used the context of the call that it was called by."""
+
+
+class RefusedError(Error):
+    """A format that refuses the matrix, or a factorisation that would be too large."""
+
+
+class ChangedError(Error):
+    """An array changed in memory between set-up and certificate."""
+
+
+ERRORS: dict[int, type[Error]] = {2: UsageError, 3: InputError, 4: DeviceError, 5: OutOfMemory,
+                                  8: BusyError, 9: RefusedError, 10: ChangedError}
+
+
+def _folders() -> tuple[Path, Path]:
+    """The folder of the headers, and the library: those of the wheel, else those of the source tree around."""
+    here = Path(__file__).resolve().parent
+    given = os.environ.get("KRYLOCL_LIBRARY")
+    if (here / "include").is_dir():
+        return here / "include", Path(given or here / _level())
+    tree = here.parent.parent
+    return tree / "include", Path(given or tree / "build" / "libkrylocl.so.0")
+
+
+def _level() -> str:
+    """The library of the wheel that is for this processor."""
+    needed = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}  # x86-64-v3
+    here = Path(__file__).resolve().parent
+    if not (here / "libkrylocl-v3.so").exists():
+        return "libkrylocl.so"
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return "libkrylocl-v2.so"
+    flags = re.search(r"^flags\s*:(.*)$", text, re.M)
+    return "libkrylocl-v3.so" if flags and needed <= set(flags[1].split()) else "libkrylocl-v2.so"
+
+
+def _declarations(text: str) -> str:
+    """A header as cffi takes it: without comments, C++, and directives but numbers."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
+    return re.sub(r"^#(?!define \w+ \d+$).*$", "", text, flags=re.M)
+
+
+def _load() -> tuple[Any, str, str]:
+    include, path = _folders()
+    texts = [(include / name).read_text(encoding="utf-8") for name in HEADERS]
+    for text in texts:
+        ffi.cdef(_declarations(text))
+    wanted = re.search(r'#define KCL_VERSION "(.*)"', texts[0])
+    if wanted is None:
+        raise ImportError(f"{include}/krylocl.h has no KCL_VERSION")
+    library = ffi.dlopen(str(path))
+    found = string(library.kcl_version())
+    if found != wanted[1] or library.kcl_abi() != ABI:
+        raise ImportError(f"{path} is version {found} with binary interface {library.kcl_abi()}; "
+                          f"{wanted[1]} with {ABI} is needed")
+    return library, found, str(path)
+
+
+def string(text: Any) -> str:
+    """A char * as text; "" where it is NULL."""
+    return str(ffi.string(text).decode("utf-8", "replace")) if text else ""
+
+
+lib, version, path = _load()
+
+
+class Pending(threading.local):
+    """The exception that a callback of this thread ended with, until the call of the library returns."""
+
+    exception: BaseException | None = None
+
+    def take(self) -> BaseException | None:
+        e, self.exception = self.exception, None
+        return e
+
+
+pending = Pending()
+
+
+def keep_exception(kind: Any, exception: BaseException, trace: Any) -> None:
+    """onerror of callbacks: C cannot pass exceptions on, also KeyboardInterrupt, which may come before a function's first line."""
+    pending.exception = exception
+
+
+def check(status: int) -> None:
+    """Raises the exception of a callback, or the error that a status stands for."""
+    if pending.exception is not None:
+        e = pending.take()
+        assert e is not None
+        raise e
+    if status:
+        error = ERRORS.get(status, Error)(string(lib.kcl_error()))
+        error.status = status
+        raise error
+
+
+def owned(kind: str, create: Any, *arguments: Any) -> Any:
+    """The handle kcl_KIND * that ``create(arguments, &handle)`` makes, freed with the object that holds it."""
+    out = ffi.new(f"kcl_{kind} **")
+    check(create(*arguments, out))
+    free = getattr(lib, f"kcl_{kind}_free")
+    return ffi.gc(out[0], lambda handle: free(ffi.new(f"kcl_{kind} **", handle)))
+
+
+def names(kind: str) -> list[str]:
+    """The names of a kind: "solver", "precond", "format", "generator", "option" or "device".
+
+    >>> "amg" in names("precond")
+    True
+    """
+    k = kind.encode()
+    return [string(lib.kcl_name(k, i)) for i in range(lib.kcl_names(k))]
+
+
+def describe_name(kind: str, name: str, what: str = "summary") -> str:
+    """What is known of a name: its "summary"; of options also "default" and "values"; of generators "example"."""
+    return string(lib.kcl_name_help(kind.encode(), name.encode(), what.encode()))
+
+
+def make_options(options: dict[str, Any]) -> Any:
+    """kcl_options from names and values; None leaves a default, "_" in a name stands for "-"."""
+    handle = owned("options", lib.kcl_options_create)
+    for name, value in options.items():
+        if value is None:
+            continue
+        text = "yes" if value is True else "no" if value is False else str(value)
+        check(lib.kcl_options_set(handle, name.replace("_", "-").encode(), text.encode()))
+    return handle

@@ -1,0 +1,81 @@
+/* What is computed with a matrix without entries: its products alone, its norm, residuals. */
+#include "core/base/team.h"
+#include "solver/engine/given.h"
+#include <math.h>
+#include <stdlib.h>
+
+int kcl_shell_make_products(kcl_system *s) {
+  int rc;
+  KCL_TRY(kcl_alloc(s->ctx, 1, sizeof *s->products, "products", (void **)&s->products));
+  KCL_TRY(kcl_stored_of_shell(s->ctx, s->shell, false, &s->shared[0]));
+  KCL_TRY(kcl_engine_product(s->shared[0], 1, &s->products->of[0]));
+  if (s->hermitian)
+    s->shared[1] = kcl_stored_share(s->shared[0]);
+  else if (kcl_system_has_adjoint(s))
+    KCL_TRY(kcl_stored_of_shell(s->ctx, s->shell, true, &s->shared[1]));
+done:
+  return rc;
+}
+
+void kcl_shell_free_products(kcl_system *s) {
+  for (int i = 0; s->products && i < 2; i++) kcl_engine_free(&s->products->of[i]);
+  free(s->products);
+  s->products = NULL;
+}
+
+/* ---------------------------------------------------------------- the norm */
+
+/* -1 and 1 without structure (xorshift, Marsaglia 2003). */
+static void fill_signs(double *v, int64_t n, uint64_t *state) {
+  for (int64_t i = 0; i < n; i++) {
+    *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
+    v[i] = *state >> 63 ? 1 : -1;
+  }
+}
+
+/* |A z|^2 of random signs z is |A|_F^2 in the mean (Hutchinson 1990): the mean of PROBES. */
+static int estimate_norm_F(const kcl_system *s, double *out) {
+  enum { PROBES = 3 };
+  const kcl_csr *A = s->A;
+  const kcl_type wide = kcl_wide_type(A->type);
+  double *z = NULL, *y = NULL, sum = 0;
+  uint64_t state = 88172645463325252u;
+  int rc;
+  KCL_TRY(kcl_alloc(s->ctx, A->cols, sizeof *z, "a vector", (void **)&z));
+  KCL_TRY(kcl_alloc(s->ctx, A->rows, kcl_type_size(wide), "a vector", (void **)&y));
+  for (int i = 0; i < PROBES; i++) {
+    fill_signs(z, A->cols, &state);
+    KCL_TRY(kcl_engine_multiply(s->products->of[0], KCL_D, z, 1, y));
+    sum = hypot(sum, kcl_norm2(wide, y, A->rows));
+  }
+  sum /= sqrt(PROBES);
+  *out = sum > 0 && sum < INFINITY ? sum : 1;
+done:
+  free(z), free(y);
+  return rc;
+}
+
+int kcl_shell_prepare_least(const kcl_system *s) {
+  kcl_products_of_shell *p = s->products;
+  int rc = KCL_OK;
+  if (!s->hermitian && !p->of[1]) rc = kcl_engine_product(s->shared[1], 1, &p->of[1]);
+  return rc || p->norm_F > 0 ? rc : estimate_norm_F(s, &p->norm_F);
+}
+
+/* ---------------------------------------------------------------- residuals */
+
+static void subtract_from_b(void *arg, int64_t from, int64_t to) {
+  const kcl_host_residual *q = arg;
+  for (int64_t i = from; i < to; i++) q->r[i] = q->b[i] - q->r[i];
+}
+
+int kcl_shell_residual(const kcl_system *s, const kcl_host_residual *q, double *relative) {
+  const int64_t n = q->A->rows;
+  const bool finite = kcl_norm_inf(q->type, q->x, q->A->cols) < INFINITY;
+  int rc = kcl_engine_multiply(s->products->of[0], q->type, q->x, 1, q->r);
+  if (rc) return rc;
+  kcl_for(kcl_type_complex(q->type) ? 2 * n : n, KCL_FEW, subtract_from_b, (void *)(uintptr_t)q);
+  const double norm = kcl_ratio(kcl_norm2(q->type, q->r, n), kcl_norm2(q->type, q->b, n));
+  *relative = finite ? kcl_nan_to_infinity(norm) : INFINITY;
+  return KCL_OK;
+}

@@ -1,0 +1,53 @@
+/* kcl_context: its numbers and texts. What it is: core/base/context.h, core/device/device.c. */
+#include "core/base/context.h"
+#include "solver/interface/handles.h"
+#include <stdlib.h>
+#include <string.h>
+
+int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
+  static const char *const names[] = {"threads", "memory", "units",      "double",
+                                      "rank",    "ranks",  "stream_rate"};
+  kcl_device d;
+  int rc;
+  if (out) *out = 0;
+  KCL_ENTER(ctx);
+  if ((rc = kcl_need(ctx, "c", ctx)) || (rc = kcl_need(ctx, "name", name))) return rc;
+  if ((rc = kcl_need(ctx, "out", out)) || (rc = kcl_device_current(ctx, &d))) return rc;
+  if (!strcmp(name, "stream_rate")) return kcl_stream_rate(ctx, out);
+  if (!strcmp(name, "threads")) return *out = kcl_threads(), KCL_OK;
+  if (!strcmp(name, "memory")) return *out = (double)d.memory, KCL_OK;
+  if (!strcmp(name, "units")) return *out = d.compute_units, KCL_OK;
+  if (!strcmp(name, "rank")) return *out = ctx->world ? ctx->world->rank : 0, KCL_OK;
+  if (!strcmp(name, "ranks")) return *out = ctx->world ? ctx->world->ranks : 1, KCL_OK;
+  if (!strcmp(name, "double")) return *out = d.has_double, KCL_OK;
+  return kcl_refuse_name(ctx, "number", name, names, sizeof names / sizeof *names);
+}
+
+const char *kcl_context_text(kcl_context *ctx, const char *name) {
+  kcl_device d;
+  if (!ctx || !name) return "";
+  KCL_HOLD(ctx);
+  if (kcl_device_current(ctx, &d)) return "";
+  if (!strcmp(name, "device")) return ctx->device.name;
+  if (!strcmp(name, "kind")) return ctx->device.kind;
+  if (!strcmp(name, "platform")) return ctx->device.platform_name;
+  if (!strcmp(name, "driver")) return ctx->device.driver;
+  return !strcmp(name, "version") ? ctx->device.version : "";
+}
+
+int kcl_abi(void) { return 1; }
+void kcl_free(void *text) { free(text); }
+
+const char *kcl_status_text(int status) {
+  switch (status) {
+  case KCL_OK: return "success";
+  case KCL_USAGE: return "invalid argument";
+  case KCL_INPUT: return "invalid file or system";
+  case KCL_DEVICE: return "device or driver error";
+  case KCL_MEMORY: return "out of memory";
+  case KCL_BUSY: return "the context is in use by the caller of this callback";
+  case KCL_REFUSED: return "refused by the format or method";
+  case KCL_CHANGED: return "an array changed in memory";
+  default: return "unknown";
+  }
+}

@@ -1,0 +1,197 @@
+/* kcl_solver: from a kcl_matrix; solves for vectors anywhere; what the last one was. */
+#include "core/base/context.h"
+#include "solver/interface/handles.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- set-up */
+
+kcl_options kcl_options_for(const kcl_options *o, const kcl_csr *A) {
+  kcl_options out = kcl_options_of(o);
+  if (kcl_type_complex(A->type) && !kcl_type_complex(out.precision))
+    out.precision = out.precision == KCL_S ? KCL_C : KCL_Z;
+  return out;
+}
+
+/* Has A been prepared in a format and precision that the solver may have, too? */
+static bool may_share(const kcl_matrix *A, const kcl_options *o) {
+  if (!A->product || A->about.precision != o->precision) return false;
+  return !o->format || !strcmp(o->format, "auto") || !strcmp(o->format, A->about.format);
+}
+
+static int create_on_ranks(kcl_matrix *A, const kcl_precond *M, const kcl_options *o,
+                           kcl_solver **out) {
+  if (M || A->shell.apply)
+    return kcl_fail(A->ctx, KCL_USAGE, "%s: not on several ranks",
+                    M ? "a preconditioner that is given" : "a matrix that is a function");
+  return A->ctx->world->setup(A->ctx, A->A, o, out);
+}
+
+/* On ranks all is set up anew. */
+static int update_on_ranks(kcl_solver *s, const kcl_csr *A) {
+  kcl_solver *fresh = NULL;
+  int rc = s->system.ctx->world->setup(s->system.ctx, A, &s->system.options, &fresh);
+  if (!rc) kcl_solver_replace(s, &fresh);
+  return rc;
+}
+
+int kcl_solver_create(kcl_matrix *A, kcl_precond *M, const kcl_options *options, kcl_solver **out) {
+  int rc;
+  if (out) *out = NULL;
+  if (!A) return kcl_need(NULL, "A", A);
+  KCL_ENTER(A->ctx);
+  if ((rc = kcl_need(A->ctx, "out", out))) return rc;
+  kcl_options o = kcl_options_for(options, A->A);
+  o.near_null = A->near_null;
+  if (kcl_on_ranks(A->ctx))
+    rc = create_on_ranks(A, M, &o, out);
+  else if (A->shell.apply)
+    rc = kcl_setup_shell(A->ctx, &A->shell, M, options, out);
+  else if (M)
+    rc = kcl_setup_with(A->ctx, A->A, M, &o, out);
+  else if (may_share(A, &o))
+    rc = kcl_operator_setup(A->product, &o, out);
+  else
+    rc = kcl_setup(A->ctx, A->A, &o, out);
+  if (!rc) (*out)->kept = kcl_csr_share(A->A);
+  return rc;
+}
+
+int kcl_solver_update(kcl_solver *s, kcl_matrix *A, int keep) {
+  int rc;
+  if (!s) return kcl_need(NULL, "s", s);
+  kcl_context *ctx = s->system.ctx;
+  KCL_ENTER(ctx);
+  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  if (A->ctx != ctx)
+    return kcl_fail(ctx, KCL_USAGE, "the solver and the matrix are of different contexts");
+  if ((rc = kcl_matrix_need_entries(A))) return rc;
+  if (s->system.shared[0]) keep = KCL_KEEP_NOTHING;
+  rc = s->system.distribution && kcl_on_ranks(ctx) ? update_on_ranks(s, A->A)
+                                                   : kcl_update(s, A->A, keep);
+  if (rc) return rc;
+  kcl_csr_free(&s->kept);
+  s->kept = kcl_csr_share(A->A);
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- solves */
+
+static int keep_reports(kcl_solver *s, int64_t count) {
+  free(s->report), s->report = NULL, s->reports = 0;
+  if (count < 1 || count > PTRDIFF_MAX / (int64_t)sizeof *s->report)
+    return KCL_OK; /* refused later */
+  int rc = kcl_alloc(s->system.ctx, count, sizeof *s->report, "reports", (void **)&s->report);
+  if (!rc) s->reports = count;
+  return rc;
+}
+
+static void fill_result(const kcl_report *r, kcl_result *out) {
+  *out = (kcl_result){.size = out->size,
+                      .iterations = r->iterations,
+                      .reason = (int32_t)r->reason,
+                      .converged = r->converged,
+                      .relative_residual = r->relative_residual,
+                      .true_relative_residual = r->true_relative_residual,
+                      .backward_error = r->backward_error,
+                      .seconds = r->seconds_upload + r->seconds_solve + r->seconds_download +
+                                 r->seconds_certify};
+}
+
+static int check_result(kcl_context *ctx, const kcl_result *results) {
+  if (!results || results->size == sizeof *results) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "kcl_result.size is %zu: sizeof(kcl_result) is needed, %zu here",
+                  results->size, sizeof *results);
+}
+
+int kcl_solve(kcl_solver *s, const kcl_vectors *b, kcl_vectors *x, const kcl_call *call,
+              kcl_result *results) {
+  int rc;
+  if (!s) return kcl_need(NULL, "s", s);
+  kcl_context *ctx = s->system.ctx;
+  KCL_ENTER(ctx);
+  if ((rc = check_result(ctx, results))) return rc;
+  const int64_t cols = b && b->cols ? b->cols : 1;
+  for (int64_t j = 0; j < cols && results; j++) results[j] = (kcl_result){.size = sizeof *results};
+  if ((rc = keep_reports(s, cols))) return rc;
+  s->running++;
+  rc = kcl_solve_vectors(s, call, b, x, s->report);
+  if (rc) s->reports = 0;
+  for (int64_t j = 0; j < s->reports && results; j++) fill_result(&s->report[j], &results[j]);
+  s->running--;
+  if (s->freed && !s->running) kcl_solver_free(&s);
+  return rc;
+}
+
+int kcl_solve_array(kcl_solver *s, const void *b, void *x, kcl_result *result) {
+  const kcl_vectors B = {.size = sizeof B, .data = (void *)(uintptr_t)b};
+  kcl_vectors X = {.size = sizeof X, .data = x};
+  return kcl_solve(s, &B, &X, NULL, result);
+}
+
+void kcl_solver_report(const kcl_solver *s, int64_t column, kcl_report *out) {
+  if (!out) return;
+  *out = (kcl_report){0};
+  if (s && column >= 0 && column < s->reports) *out = s->report[column];
+}
+
+/* ---------------------------------------------------------------- numbers and texts */
+
+/* The member of the set-up or of a column's report that `name`, or `name[column]`, means; *of: that struct. */
+static const kcl_named *find_result(const kcl_solver *s, const char *name, kcl_setup_info *info,
+                                    const void **of) {
+  const size_t length = strcspn(name, "[");
+  char *end = NULL;
+  const long long column = name[length] ? strtoll(name + length + 1, &end, 10) : 0;
+  const bool whole = !name[length] || (end > name + length + 1 && !strcmp(end, "]"));
+  const kcl_named *m = kcl_named_find(kcl_setup_members, name, strlen(name));
+  *of = info;
+  if (m) return kcl_solver_info(s, info), m;
+  m = whole ? kcl_named_find(kcl_report_members, name, length) : NULL;
+  if (!m || column < 0 || column >= s->reports) return NULL;
+  *of = &s->report[column];
+  return m;
+}
+
+int kcl_solver_number(kcl_solver *s, const char *name, double *out) {
+  kcl_setup_info info;
+  const void *of;
+  int rc;
+  if (out) *out = 0;
+  if (!s) return kcl_need(NULL, "s", s);
+  kcl_context *ctx = s->system.ctx;
+  KCL_ENTER(ctx);
+  if ((rc = kcl_need(ctx, "name", name)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  const kcl_named *m = find_result(s, name, &info, &of);
+  if (m && !kcl_named_text(m, of) && m->kind != KCL_IS_UINT64)
+    return *out = kcl_named_number(m, of), KCL_OK;
+  if (kcl_named_find(kcl_report_members, name, strcspn(name, "[")))
+    return kcl_fail(ctx, KCL_USAGE, "number %s: the last solve had %lld columns, from 0", name,
+                    (long long)s->reports);
+  return kcl_named_refuse(ctx, s->reports ? kcl_report_members : kcl_setup_members, name);
+}
+
+const char *kcl_solver_text(kcl_solver *s, const char *name) {
+  kcl_setup_info info;
+  const void *of;
+  if (!s || !name) return "";
+  KCL_HOLD(s->system.ctx);
+  const kcl_named *m = find_result(s, name, &info, &of);
+  const char *text = m ? kcl_named_text(m, of) : NULL;
+  return text ? text : "";
+}
+
+int kcl_solver_history(kcl_solver *s, int64_t column, const double **values, int64_t *count) {
+  int rc;
+  if (values) *values = NULL;
+  if (count) *count = 0;
+  if (!s) return kcl_need(NULL, "s", s);
+  kcl_context *ctx = s->system.ctx;
+  KCL_ENTER(ctx);
+  if ((rc = kcl_need(ctx, "values", values)) || (rc = kcl_need(ctx, "count", count))) return rc;
+  if (column < 0 || column >= s->reports)
+    return kcl_fail(ctx, KCL_USAGE, "column %lld: the last solve had %lld, from 0",
+                    (long long)column, (long long)s->reports);
+  *values = s->report[column].history, *count = s->report[column].history_size;
+  return KCL_OK;
+}

@@ -1,0 +1,88 @@
+/* Systems whose A is a function of the caller's (core/matrix/shell.h): set-up and certificate.
+ *
+ * Nothing is known of A but what the caller declares. So there are no statistics, formats, scaling, checksums or records of earlier
+ * solves, and certificates multiply by the same function, once per answer. */
+#include "core/base/context.h"
+#include "solver/engine/given.h"
+#include "solver/precond_object.h"
+#include "solver/solver.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- set-up */
+
+static int check_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *o) {
+  if (o->format && strcmp(o->format, "auto"))
+    return kcl_fail(ctx, KCL_USAGE, "format %s: a function has no entries to store: only auto",
+                    o->format);
+  if (o->mixed)
+    return kcl_fail(ctx, KCL_USAGE, "mixed precision: not with a function, which has one type");
+  if (o->near_null)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "near_null: for a preconditioner of the entries, which a function has not");
+  if (o->precision != A->type)
+    return kcl_fail(ctx, KCL_USAGE, "precision %c: the function computes in type %c",
+                    kcl_type_letter(o->precision), kcl_type_letter(A->type));
+  return KCL_OK;
+}
+
+int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
+                    const kcl_options *options, kcl_solver **out) {
+  int rc;
+  if (out) *out = NULL;
+  KCL_ENTER(ctx);
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  if ((rc = kcl_need(ctx, "A", A)) || (rc = kcl_type_check(ctx, "type", A->type))) return rc;
+  const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .type = A->type};
+  kcl_options o = kcl_options_of(options);
+  if (o.precision == kcl_defaults.precision && !memcmp(&o, &kcl_defaults, sizeof o))
+    o.precision = A->type;
+  if ((rc = check_shell_options(ctx, A, &o))) return rc;
+  o.no_direct = true;
+  kcl_system system = {.ctx = ctx, .A = &shape, .shell = A, .options = o};
+  if (M && (rc = kcl_precond_give(M, &system))) return rc;
+  return kcl_setup_system(&system, (kcl_sums){0}, NULL, KCL_KEEP_NOTHING, out);
+}
+
+/* ---------------------------------------------------------------- certificate */
+
+/* |A^H w|, w [rows]; scaled, so that w of any size neither vanishes nor overflows. */
+static int adjoint_norm_by_product(const kcl_system *s, const kcl_host_residual *q, const double *w,
+                                   double *scratch, double *out) {
+  const int shift = kcl_norm_exponent(kcl_norm_inf(q->type, w, q->A->rows));
+  kcl_engine *product = s->products->of[!s->hermitian];
+  const int rc = kcl_engine_multiply(product, q->type, w, ldexp(1, shift), scratch);
+  if (!rc) *out = ldexp(kcl_norm2(q->type, scratch, q->A->cols), -shift);
+  return rc;
+}
+
+static int normal_residual_by_product(const kcl_system *s, const kcl_host_residual *q,
+                                      double *out) {
+  double *scratch = NULL, of_r, of_b;
+  int rc;
+  KCL_TRY(kcl_alloc(s->ctx, q->A->cols, kcl_type_size(q->type), "A^H r", (void **)&scratch));
+  KCL_TRY(adjoint_norm_by_product(s, q, q->r, scratch, &of_r));
+  KCL_TRY(adjoint_norm_by_product(s, q, q->b, scratch, &of_b));
+  *out = kcl_ratio(of_r, fmin(of_b, s->products->norm_F * kcl_norm2(q->type, q->r, q->A->rows)));
+  *out = kcl_nan_to_infinity(*out);
+done:
+  free(scratch);
+  return rc;
+}
+
+int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_certificate *out) {
+  kcl_host_residual q;
+  int rc;
+  *out = (kcl_certificate){
+      .backward_error = -1, .rowwise_error = -1, .componentwise_error = -1, .normal_residual = -1};
+  KCL_TRY(kcl_host_residual_open(s->ctx, s->A, NULL, s->A->type, v->b, v->x, true, &q));
+  KCL_TRY(kcl_shell_residual(s, &q, &out->relative_residual));
+  out->norm_b = ldexp(kcl_norm2(q.type, q.b, s->A->rows), -q.shift);
+  out->norm_x = ldexp(kcl_norm2(q.type, q.x, s->A->cols), -q.shift);
+  if (least && out->relative_residual < INFINITY)
+    rc = normal_residual_by_product(s, &q, &out->normal_residual);
+done:
+  kcl_host_residual_close(&q);
+  return rc;
+}
