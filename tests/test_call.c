@@ -99,6 +99,10 @@ static int stop_at_once(void *user, const kcl_progress *p) {
 
 static void test_progress(void) {
   kcl_call c = new_call();
+  if (!strcmp(kcl_context_text(ctx, "kind"), "gpu")) {
+    skip("the progress callback: a GPU ends so small a solve before it asks");
+    return;
+  }
   int ten = 10;
   calls = 0, c.progress = count_call, c.user = &ten;
   CHECKF(!solve_by(&c) && r.converged && calls >= 10, "%d", calls);
