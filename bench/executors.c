@@ -37,7 +37,8 @@ static int set_up(kcl_context *ctx, const kcl_csr *A, const kcl_options *o, kcl_
   return rc ? fail() : 0;
 }
 
-static int compare(kcl_context *ctx[2], const kcl_csr *A, const char *system, const char *format) {
+static int compare_executors(kcl_context *ctx[2], const kcl_csr *A, const char *system,
+                             const char *format) {
   kcl_solver *s[2] = {NULL, NULL};
   kcl_options o;
   kcl_options_init(&o);
@@ -78,7 +79,7 @@ int main(int argc, char **argv) {
     snprintf(list, sizeof list, "%s", argv[2]);
     const char *slash = strrchr(argv[i], '/');
     for (char *f = strtok(list, ","); f && !rc; f = strtok(NULL, ","))
-      rc = compare(ctx, A, slash ? slash + 1 : argv[i], f);
+      rc = compare_executors(ctx, A, slash ? slash + 1 : argv[i], f);
     kcl_csr_free(&A);
   }
   kcl_context_free(&ctx[0]), kcl_context_free(&ctx[1]);

@@ -91,7 +91,7 @@ void kcl_free(void *text);
 int kcl_names(const char *kind);
 /** Name i of a kind, 0 <= i < kcl_names(kind), otherwise "". Constant text. */
 const char *kcl_name(const char *kind, int i);
-/** What is known of a name. what: "summary", one line; of options also "default" and "values", the words or the range that it takes; of
+/** Help for a name. what: "summary", one line; of options also "default" and "values", the words or the range that it takes; of
  * generators "example". "" if there is none. Constant text, but "values" and all of devices, which the thread's next call replaces. */
 const char *kcl_name_help(const char *kind, const char *name, const char *what);
 
@@ -258,7 +258,7 @@ typedef struct kcl_vectors {
 typedef int (*kcl_apply_function)(void *user, int adjoint, const kcl_vectors *x, kcl_vectors *y,
                                   void *queue);
 
-/** What a matrix without entries is declared to be; bits. Nothing of it is checked. */
+/** Declared properties of a matrix without entries; bits. They are not checked. */
 enum {
   KCL_SHELL_HERMITIAN = 1, /**< A = A^H */
   KCL_SHELL_POSITIVE = 2,  /**< and positive definite */
@@ -334,7 +334,7 @@ typedef struct kcl_precond kcl_precond;
  *
  * KCL_USAGE, KCL_INPUT, KCL_DEVICE, KCL_REFUSED: as kcl_solver_create. */
 int kcl_precond_create(kcl_matrix *A, const kcl_options *o, kcl_precond **out);
-/** What a preconditioner of the caller's is declared to be; bits. Nothing of it is checked. */
+/** Declared properties of a preconditioner of the caller's; bits. They are not checked. */
 enum {
   KCL_PRECOND_HERMITIAN = 1, /**< M = M^H, positive definite as cg and minres need it */
   /** the function computes M^-H r, too; of a Hermitian M that is not needed */
@@ -415,7 +415,7 @@ typedef struct kcl_solver kcl_solver;
  * precision or context, or the option mixed is set beside it. KCL_INPUT: A is rectangular, empty or not finite. KCL_DEVICE: the
  * device has no double precision. KCL_REFUSED: the format refuses A. */
 int kcl_solver_create(kcl_matrix *A, kcl_precond *M, const kcl_options *o, kcl_solver **out);
-/** What kcl_solver_update keeps of the set-up for earlier values. */
+/** Parts of the set-up for earlier values that kcl_solver_update keeps. */
 enum {
   KCL_KEEP_NOTHING, /**< a set-up anew, by the same options; A may have any pattern and type */
   KCL_KEEP_CHOICES, /**< method, format, kernels; multigrid is set up anew */

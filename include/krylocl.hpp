@@ -103,7 +103,7 @@ public:
   static matrix shell(const context &c, int64_t rows, int64_t cols, unsigned properties, F f) {
     return matrix(c, detail::on_host<T>(rows, cols, properties, std::move(f)));
   }
-  /** The same on OpenCL buffers: f(void *x, void *y, bool adjoint, void *queue) enqueues the product of the cl_mem x to the
+  /** On OpenCL buffers: f(void *x, void *y, bool adjoint, void *queue) enqueues the product of the cl_mem x to the
    * cl_command_queue; it need not wait. */
   template <class T, class F>
   static matrix shell_opencl(const context &c, int64_t rows, int64_t cols, unsigned properties,
@@ -155,7 +155,7 @@ public:
   static precond shell(const context &c, int64_t rows, unsigned properties, F f) {
     return precond(c, detail::on_host<T>(rows, rows, properties, std::move(f)));
   }
-  /** The same on OpenCL buffers: see matrix::shell_opencl. */
+  /** On OpenCL buffers: see matrix::shell_opencl. */
   template <class T, class F>
   static precond shell_opencl(const context &c, int64_t rows, unsigned properties, F f) {
     return precond(c, detail::on_opencl<T>(rows, rows, properties, std::move(f)));

@@ -42,7 +42,7 @@ extern "C" {
  *
  * KCL_DEVICE, KCL_USAGE: as kcl_context_create, on any rank. */
 int kcl_context_create_mpi(MPI_Comm comm, const char *device, int threads, kcl_context **out);
-/** The same for a communicator of Fortran. */
+/** kcl_context_create_mpi for a communicator of Fortran. */
 int kcl_context_create_mpi_f(int comm, const char *device, int threads, kcl_context **out);
 /** The status of the first rank of the context whose own is not KCL_OK, with its message on every rank. For what a rank does alone
  * between two collective calls, such as reading a file. */

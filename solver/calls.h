@@ -1,4 +1,4 @@
-/* What the handles of krylocl.h stand for (solver/interface): set-up from a host matrix, solves for arrays, solvers of an operator's
+/* Functions below the handles of krylocl.h (solver/interface): set-up from a host matrix, solves for arrays, solvers of an operator's
  * matrix. Tests use these directly. */
 #ifndef KCL_CALLS_H
 #define KCL_CALLS_H
@@ -99,7 +99,7 @@ int kcl_precond_renew(kcl_precond *M, const kcl_csr *A);
 int kcl_solve_vectors(kcl_solver *s, const kcl_call *call, const kcl_vectors *B, kcl_vectors *X,
                       kcl_report *reports);
 
-/* The same for vectors anywhere: y = alpha A x + beta y, or with A^H where `adjoint` is not 0. alpha, beta: one number of the
+/* kcl_operator_apply for vectors anywhere: y = alpha A x + beta y, or with A^H where `adjoint` is not 0. alpha, beta: one number of the
  * operator's precision each, NULL: 1 and 0. x and y are on the same place and have as many columns; type 0 is the operator's
  * precision. In buffers the product is enqueued only; an offset or an increment costs a launch that copies on the device. Arrays
  * whose inc is not 1 are copied on the host. KCL_MEMORY: there is no room for that. */

@@ -17,7 +17,7 @@ struct kcl_operator {
   char why[400];
 };
 
-/* What multiplies so many columns by A or A^H. KCL_USAGE: the operator was made without. */
+/* The engine that multiplies so many columns by A or A^H. KCL_USAGE: the operator was made without. */
 int kcl_operator_engine(const kcl_operator *op, bool adjoint, int64_t columns, kcl_engine **out);
 /* Fills in the options of s from those of an operator. */
 int kcl_operator_read_options(kcl_system *s, const kcl_operator_options *o);

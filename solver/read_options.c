@@ -1,4 +1,4 @@
-/* What options say of a system: names that were not given, and which symmetry counts. */
+/* Reads options of a system: names that were not given, and which symmetry counts. */
 #include "solver/solver.h"
 #include <string.h>
 

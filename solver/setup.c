@@ -109,7 +109,7 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   return kcl_engine_predicted(s, e->method, e->precond, kcl_engine_format(e), &c->predicted);
 }
 
-/* What statistics would say, as the caller declares it. */
+/* Statistics as the caller declares them. */
 static kcl_stats declared_statistics(const kcl_shell *A) {
   const bool hermitian = A->properties & KCL_SHELL_HERMITIAN;
   return (kcl_stats){.rows = A->rows,

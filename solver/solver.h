@@ -49,7 +49,7 @@ int kcl_setup_system(const kcl_system *s, kcl_sums sums, const kcl_solver *befor
                      kcl_solver **out);
 /* s becomes what *fresh is, which is freed. */
 void kcl_solver_replace(kcl_solver *s, kcl_solver **fresh);
-/* The same from scratch: A is checked. */
+/* kcl_setup_system from scratch: A is checked. */
 int kcl_setup_values(kcl_system *s, kcl_solver **out);
 
 /* Solves for as many right-hand sides as the engine takes at once, or fewer (solver/solve.c). */

@@ -9,7 +9,7 @@
 int kcl_read_sized(kcl_context *ctx, const char *name, const void *given, size_t least, size_t size,
                    void *out);
 
-/* What a vector is to be. */
+/* Requirements on a vector. */
 typedef struct kcl_vectors_need {
   const char *name; /* of the argument, for messages */
   kcl_type type;

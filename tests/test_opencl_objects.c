@@ -1,4 +1,4 @@
-/* What callers give of OpenCL: buffers of products and sub-buffers, those that are refused; contexts, devices and queues. */
+/* OpenCL objects of callers: buffers of products and sub-buffers, those that are refused; contexts, devices and queues. */
 #ifdef KCL_NO_OPENCL
 #include "tests/check.h"
 int main(void) {

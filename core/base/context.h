@@ -29,7 +29,7 @@ typedef enum kcl_share_rule {
   KCL_SHARES_ROWS
 } kcl_share_rule;
 
-/* What is done on several ranks in place of the functions of one process (distributed/world.c). */
+/* Functions on several ranks, in place of those of one process (distributed/world.c). */
 typedef struct kcl_world kcl_world;
 struct kcl_world {
   int rank, ranks;

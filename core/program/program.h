@@ -210,7 +210,7 @@ typedef struct kcl_vector_info {
   kcl_symbol work; /* as kcl_work was given it; else empty */
 } kcl_vector_info;
 
-/* What a stage multiplies by, in either way; NULL: nothing. */
+/* The matrix that a stage multiplies by, in either way; NULL: none. */
 static inline kcl_stored *kcl_stage_operator(const kcl_stage *s) {
   return s->called ? s->called : s->A;
 }

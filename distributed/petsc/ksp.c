@@ -5,7 +5,7 @@
 
 /* ---------------------------------------------------------------- solve */
 
-/* What PETSc may ask of a KSP and this one does not do. */
+/* Requests that PETSc may make of a KSP and that this one refuses. */
 static PetscErrorCode check_request(KSP ksp) {
   MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
   const KSPConvergedDefaultCtx *c = (KSPConvergedDefaultCtx *)ksp->cnvP;

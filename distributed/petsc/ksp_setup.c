@@ -33,7 +33,7 @@ PetscErrorCode kcl_petsc_ksp_reset(KSP ksp) {
   PetscFunctionReturn(0);
 }
 
-/* Of a PCKRYLOCL the context and M; *change: what its M became. */
+/* The context and M of a PCKRYLOCL; *change: what its M became. */
 static PetscErrorCode find_partner(KSP ksp, kcl_petsc_change *change) {
   kcl_petsc_ksp *k = (kcl_petsc_ksp *)ksp->data;
   kcl_petsc_share share = NULL;

@@ -1,4 +1,4 @@
-/* What PETSc calls when it loads the plug-in, by the name of the file; what both types print and their errors. */
+/* The function that PETSc calls when it loads the plug-in, by the name of the file; output and errors of both types. */
 #include "plugin.h"
 
 PetscErrorCode kcl_petsc_code(int status) {

@@ -44,7 +44,7 @@ PetscErrorCode kcl_petsc_read_settings(PetscOptionItems *items, const char *pref
 
 /* ---------------------------------------------------------------- matrix.c */
 
-/* What became of a Mat since it was taken. */
+/* Changes of a Mat since it was taken. */
 typedef enum kcl_petsc_change {
   KCL_PETSC_SAME,
   KCL_PETSC_VALUES, /* other values in the same pattern */
@@ -94,7 +94,7 @@ PetscErrorCode kcl_petsc_precond_free(kcl_petsc_pc *state, kcl_precond **M);
 /* ---------------------------------------------------------------- pc.c, ksp.c, ksp_setup.c */
 
 #define KCL_PETSC_NAME "krylocl"
-/* What a KSPKRYLOCL uses of a PCKRYLOCL without PETSc in between. */
+/* Parts of a PCKRYLOCL that a KSPKRYLOCL uses without PETSc in between. */
 typedef struct kcl_petsc_shared {
   kcl_context *context;
   kcl_precond *M;   /* NULL: an inner solve, which differs between applications */

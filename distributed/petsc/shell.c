@@ -45,7 +45,7 @@ static int call_mat(void *user, int adjoint, const kcl_vectors *x, kcl_vectors *
   return multiply_mat((kcl_petsc_matrix *)user, adjoint, x, y) ? KCL_INPUT : KCL_OK;
 }
 
-/* What PETSc knows of the matrix; nothing is computed for it. */
+/* Properties of the matrix that PETSc knows; nothing is computed for them. */
 static PetscErrorCode find_properties(Mat mat, unsigned *out) {
   PetscBool known, holds, positive, adjoint;
   PetscFunctionBegin;

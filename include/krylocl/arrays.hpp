@@ -58,7 +58,7 @@ template <auto Free> struct free_with {
 /* The one owner of an object of the library. */
 template <class H, auto Free> using owner = std::unique_ptr<H, free_with<Free>>;
 
-/* What left a function of the caller's during the call that runs in this thread. */
+/* The exception that left a function of the caller's during the call that runs in this thread. */
 inline thread_local std::exception_ptr thrown;
 
 /* Runs a function of the caller's within the library: true if it was left by an exception, which check throws again. */
@@ -99,7 +99,7 @@ inline int apply(void *user, int adjoint, const kcl_vectors *x, kcl_vectors *y, 
                                                                                         : KCL_OK;
 }
 
-/* What kcl_matrix_create_shell and kcl_precond_create_shell need; the function stays where it is, also when objects move. */
+/* Arguments of kcl_matrix_create_shell and kcl_precond_create_shell; the function stays where it is, also when objects move. */
 struct shell {
   int64_t rows, cols;
   unsigned properties;

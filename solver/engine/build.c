@@ -72,7 +72,7 @@ static void set_nrhs(const kcl_engine *e, const kcl_system *s) {
   while (k->nrhs > 1 && (size_t)kcl_rhs_width(k) * one > LOCAL) k->nrhs = kcl_rhs_width(k) / 2;
 }
 
-/* Of all ranks; of a shell an estimate. */
+/* All ranks together; an estimate where A is a shell. */
 static int find_norm_F(const kcl_system *s, double *out) {
   int rc = s->shell ? kcl_shell_prepare_least(s) : KCL_OK;
   if (rc) return rc;

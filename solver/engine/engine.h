@@ -61,7 +61,7 @@ void kcl_system_forget_kept(kcl_system *s);
 int kcl_engine_product(kcl_stored *A, int nrhs, kcl_engine **out);
 /* y = A (scale x) on the host, both of this type; of an engine of one product. */
 int kcl_engine_multiply(kcl_engine *e, kcl_type type, const void *x, double scale, void *y);
-/* Of a shell (shell.c): A and A^H as shared[], products; for methods of least squares, that with A^H, and |A|_F. */
+/* A shell (shell.c): A and A^H as shared[], products; for methods of least squares, that with A^H, and |A|_F. */
 int kcl_shell_make_products(kcl_system *s);
 int kcl_shell_prepare_least(const kcl_system *s);
 void kcl_shell_free_products(kcl_system *s);

@@ -1,4 +1,4 @@
-/* What is computed with a matrix without entries: its products alone, its norm, residuals. */
+/* Computations with a matrix without entries: its products alone, its norm, residuals. */
 #include "core/base/team.h"
 #include "solver/engine/given.h"
 #include <math.h>

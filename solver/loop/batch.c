@@ -40,7 +40,7 @@ int kcl_loop_observe(kcl_loop *l) {
   return kcl_take_x(l->system, l->engine, 0, l->observed, l->rhs[0].b_norm.shift);
 }
 
-/* Of the running right-hand side that is furthest from its target; with `every` of the one there is. */
+/* State of the running right-hand side that is furthest from its target; with `every` of the one there is. */
 static int show_progress(kcl_loop *l) {
   const kcl_options *o = &l->system->options;
   int worst = -1;

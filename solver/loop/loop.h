@@ -92,7 +92,7 @@ int kcl_loop_put_b(kcl_loop *l, int rhs);
 int kcl_loop_put_x(kcl_loop *l, int rhs);
 /* To the host, where their numbers are needed: v->b and v->x are there afterwards. */
 int kcl_loop_fetch(kcl_loop *l, int rhs);
-/* What was fetched: x back to the device, if rc is KCL_OK; memory is freed. Returns the first failure. */
+/* Returns what was fetched: x back to the device, if rc is KCL_OK; memory is freed. Returns the first failure. */
 int kcl_loop_return(kcl_loop *l, int rc);
 
 /* From here on long calls of other libraries ask the user's callback as well; until kcl_loop_quiet. */

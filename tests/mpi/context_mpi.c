@@ -67,7 +67,7 @@ static void solve_alone(double centre, const char *options, const double *b, dou
   kcl_options_free(&o), kcl_matrix_free(&A), kcl_solver_free(&s);
 }
 
-static void compare(kcl_solver *s, const block *own, double centre, const char *options) {
+static void compare_with_one(kcl_solver *s, const block *own, double centre, const char *options) {
   static double b[N], x[N], expected[N];
   int64_t iterations;
   kcl_result r = {.size = sizeof r};
@@ -95,11 +95,11 @@ static void test_solver(const char *options) {
   const kcl_entries e = entries_of(&own), f = entries_of(&next);
   CHECK(!kcl_options_create(&o) && !kcl_options_parse(o, options));
   CHECKF(!kcl_matrix_create(c, &e, &A) && !kcl_solver_create(A, NULL, o, &s), "%s", kcl_error());
-  compare(s, &own, 4.1, options);
+  compare_with_one(s, &own, 4.1, options);
   CHECK(!kcl_matrix_update(A, &f));
-  compare(s, &own, 4.1, options);
+  compare_with_one(s, &own, 4.1, options);
   CHECKF(!kcl_solver_update(s, A, KCL_KEEP_CHOICES), "%s", kcl_error());
-  compare(s, &next, 5, options);
+  compare_with_one(s, &next, 5, options);
   kcl_matrix_free(&A), kcl_options_free(&o), kcl_solver_free(&s);
 }
 

@@ -68,7 +68,7 @@ static PetscErrorCode multiply_shell(Mat S, Vec x, Vec y) {
   PetscFunctionReturn(0);
 }
 
-/* What the KSP is given: A itself, a shell over it, or a copy of another type. */
+/* The matrix of the KSP: A itself, a shell over it, or a copy of another type. */
 static PetscErrorCode operator_of(Mat A, PetscBool shell, const char *kind, Mat *out) {
   PetscInt rows, cols;
   PetscFunctionBeginUser;
