@@ -37,14 +37,17 @@ public:
   options() : handle_(detail::made<handle>(kcl_options_create)) {}
   /** Options of a text, such as "solver=cg precond=amg tol=1e-10". */
   explicit options(const std::string &text) : options() { parse(text); }
+  /** Sets an option from text: see kcl_options_set. */
   options &set(const std::string &name, const std::string &value) {
     detail::check(kcl_options_set(get(), name.c_str(), value.c_str()));
     return *this;
   }
+  /** Sets an option that is a number: see kcl_options_set_number. */
   options &set(const std::string &name, double value) {
     detail::check(kcl_options_set_number(get(), name.c_str(), value));
     return *this;
   }
+  /** Sets options from a text, such as "solver=cg precond=amg tol=1e-10". */
   options &parse(const std::string &text) {
     detail::check(kcl_options_parse(get(), text.c_str()));
     return *this;
@@ -56,6 +59,7 @@ public:
   }
   /** The value as text; "" if there is no such option. */
   std::string value(const std::string &name) const { return kcl_options_get(get(), name.c_str()); }
+  /** The object of C; it stays this object's. */
   kcl_options *get() const { return handle_.get(); }
 
 private:
@@ -76,12 +80,15 @@ public:
       : handle_(detail::made<handle>([&](kcl_context **c) {
           return kcl_context_create_opencl(cl_context, cl_device_id, cl_command_queue, c);
         })) {}
+  /** The number of this name: see kcl_names. */
   double number(const std::string &name) const {
     double value = 0;
     detail::check(kcl_context_number(get(), name.c_str(), &value));
     return value;
   }
+  /** The text of this name: see kcl_names. */
   std::string text(const std::string &name) const { return kcl_context_text(get(), name.c_str()); }
+  /** The object of C; it stays this object's. */
   kcl_context *get() const { return handle_.get(); }
 
 private:
@@ -121,12 +128,15 @@ public:
     static_assert(!std::is_const_v<detail::element<Y>>, "y is written");
     detail::check(kcl_matrix_apply(get(), adjoint, nullptr, &from, nullptr, &to));
   }
+  /** The number of this name: see kcl_names. */
   double number(const std::string &name) const {
     double value = 0;
     detail::check(kcl_matrix_number(get(), name.c_str(), &value));
     return value;
   }
+  /** The text of this name: see kcl_names. */
   std::string text(const std::string &name) const { return kcl_matrix_text(get(), name.c_str()); }
+  /** The object of C; it stays this object's. */
   kcl_matrix *get() const { return handle_.get(); }
 
 private:
@@ -169,6 +179,7 @@ public:
   }
   /** M for the values that A has now. */
   void update(const matrix &A) { detail::check(kcl_precond_update(get(), A.get())); }
+  /** The object of C; it stays this object's. */
   kcl_precond *get() const { return handle_.get(); }
 
 private:
@@ -184,11 +195,11 @@ private:
 
 /** Settings of one solve: the fields of kcl_call. */
 struct call {
-  double tol = 0;
-  double atol = 0;
-  int64_t max_iter = 0;
-  bool zero_guess = false;
-  int certify = KCL_CERTIFY_DEFAULT;
+  double tol = 0;                    /**< relative residual; 0: that of the options */
+  double atol = 0;                   /**< absolute residual; 0: that of the options */
+  int64_t max_iter = 0;              /**< iteration limit; 0: that of the options */
+  bool zero_guess = false;           /**< x need not be set on entry */
+  int certify = KCL_CERTIFY_DEFAULT; /**< KCL_CERTIFY_... */
   std::function<bool(const kcl_progress &)> progress = {}; /**< true stops the solve */
   int64_t every =
       0; /**< progress is called at each so many iterations, with x; 0: from time to time, without */
@@ -233,11 +244,13 @@ public:
   }
   /** Ends the solve that runs; any thread may call it. */
   void stop() const noexcept { kcl_solver_stop(get()); }
+  /** The number of this name: see kcl_names. */
   double number(const std::string &name) const {
     double value = 0;
     detail::check(kcl_solver_number(get(), name.c_str(), &value));
     return value;
   }
+  /** The text of this name: see kcl_names. */
   std::string text(const std::string &name) const { return kcl_solver_text(get(), name.c_str()); }
   /** Relative residuals of a column of the last solve, the initial one first. */
   std::vector<double> history(int64_t column = 0) const {
@@ -253,6 +266,7 @@ public:
     const std::unique_ptr<char, void (*)(void *)> text(json, [](void *p) { kcl_free(p); });
     return text.get();
   }
+  /** The object of C; it stays this object's. */
   kcl_solver *get() const { return handle_.get(); }
 
 private:

@@ -60,9 +60,9 @@ typedef enum kcl_mpi_layout {
 
 /** One rank's rows of a system A x = b, for KCL_MPI_ROWS, and the sizes of the whole. */
 typedef struct kcl_mpi_part {
-  kcl_csr *A; /**< own rows, at least one, with columns of the whole matrix */
-  kcl_dense *b,
-      *x0; /**< own elements of right-hand sides and first guesses that came with A, or NULL */
+  kcl_csr *A;        /**< own rows, at least one, with columns of the whole matrix */
+  kcl_dense *b;      /**< own elements of right-hand sides that came with A, or NULL */
+  kcl_dense *x0;     /**< own elements of first guesses that came with A, or NULL */
   int64_t first_row; /**< number of the first own row, from 0 */
   int64_t rows;      /**< of the whole matrix */
   int64_t nonzeros;  /**< of the whole matrix */

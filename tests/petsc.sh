@@ -15,7 +15,7 @@ bound=1.01e-8
 
 compile() { # SOURCE PROGRAM: for the PETSc in $petsc
   # shellcheck disable=SC2046 # words
-  mpicc -O1 ${SAN:+-fsanitize=$SAN} "$1" -o "$2" $(PKG_CONFIG_PATH=$petsc/lib/pkgconfig pkg-config --cflags --libs PETSc) -lm >"$tmp/log" 2>&1
+  ${SAN:+env OMPI_CC="$CC"} mpicc -O1 ${SAN:+-fsanitize=$SAN} "$1" -o "$2" $(PKG_CONFIG_PATH=$petsc/lib/pkgconfig pkg-config --cflags --libs PETSc) -lm >"$tmp/log" 2>&1
 }
 run() { # N COMMAND...: with the plug-in
   n=$1

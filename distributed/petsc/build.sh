@@ -10,6 +10,9 @@ else
   set -- /usr/lib/petscdir/petsc-real /usr/lib/petscdir/petsc-complex
   [ -d "$1" ] || [ -d "$2" ] || set -- "$(pkg-config --variable=prefix PETSc 2>/dev/null)"
 fi
+# What is missing is found here; the functions of a sanitizer are in the program that loads the plug-in.
+complete=-Wl,-z,defs
+[ -z "$SAN" ] || complete=
 found=
 for petsc; do
   variables=$petsc/lib/petsc/conf/petscvariables
@@ -19,7 +22,7 @@ for petsc; do
   # A name of its own until it is complete. $ORIGIN: libkrylocl_mpi lies beside it.
   # shellcheck disable=SC2086,SC2016 # lists of words; for the linker
   $CC $PLUGIN_FLAGS -shared -o "$build/$name.so.part" "$here"/*.c -L"$build" -l:libkrylocl_mpi.so.0 \
-    -Wl,-soname,$name.so '-Wl,-rpath,$ORIGIN' $flags $MPI_FLAGS -Wl,-z,defs && mv "$build/$name.so.part" "$build/$name.so" || exit 1
+    -Wl,-soname,$name.so '-Wl,-rpath,$ORIGIN' $flags $MPI_FLAGS $complete && mv "$build/$name.so.part" "$build/$name.so" || exit 1
   echo "$build/$name.so: PETSc in $petsc"
   found=1
 done

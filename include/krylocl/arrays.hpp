@@ -21,7 +21,9 @@ namespace krylocl {
 /** A failure: what() is the message of kcl_error, status() a kcl_status. */
 class error : public std::runtime_error {
 public:
+  /** status: a kcl_status; message: what() later. */
   error(int status, const std::string &message) : std::runtime_error(message), status_(status) {}
+  /** The kcl_status. */
   int status() const noexcept { return status_; }
 
 private:
@@ -30,19 +32,29 @@ private:
 
 /** Letter of a scalar type: 's', 'd', 'c' or 'z'. */
 template <class T> inline constexpr char letter = 0;
+/** float */
 template <> inline constexpr char letter<float> = 's';
+/** double */
 template <> inline constexpr char letter<double> = 'd';
+/** two floats */
 template <> inline constexpr char letter<std::complex<float>> = 'c';
+/** two doubles */
 template <> inline constexpr char letter<std::complex<double>> = 'z';
 
 /** An array as a container: [size] elements at data, which stay the caller's. */
 template <class T> class view {
 public:
+  /** [size] elements at data. */
   view(T *data, size_t size) : data_(data), size_(size) {}
+  /** The first element. */
   T *data() const { return data_; }
+  /** Number of elements. */
   size_t size() const { return size_; }
+  /** The first element. */
   T *begin() const { return data_; }
+  /** Behind the last element. */
   T *end() const { return data_ + size_; }
+  /** Element i, from 0; it is not checked. */
   T &operator[](size_t i) const { return data_[i]; }
 
 private:

@@ -31,9 +31,13 @@ template <class Matrix> class eigen_solver : public Eigen::SparseSolverBase<eige
   using base::m_isInitialized;
 
 public:
+  /** The matrix. */
   using MatrixType = Matrix;
+  /** Numbers of the matrix. */
   using Scalar = typename Matrix::Scalar;
+  /** Absolute values of them. */
   using RealScalar = typename Matrix::RealScalar;
+  /** Indices of the matrix. */
   using StorageIndex = typename Matrix::StorageIndex;
   enum {
     ColsAtCompileTime = Matrix::ColsAtCompileTime,
@@ -42,7 +46,9 @@ public:
 
   /** On $KRYLOCL_DEVICE, or "auto". */
   eigen_solver() : eigen_solver(std::make_shared<context>()) {}
+  /** In a context, which solvers may share. */
   explicit eigen_solver(std::shared_ptr<context> c) : context_(std::move(c)) {}
+  /** With a solver for A. */
   explicit eigen_solver(const Matrix &A) : eigen_solver() { compute(A); }
 
   /** Options of the next set-up: compute, or factorize after analyzePattern. */
@@ -88,12 +94,15 @@ public:
     return *this;
   }
 
+  /** Rows of the last matrix. */
   Eigen::Index rows() const { return rows_; }
+  /** Columns of the last matrix. */
   Eigen::Index cols() const { return cols_; }
   /** Iterations of the last solve: the largest number of its columns. */
   Eigen::Index iterations() const { return iterations_; }
   /** Relative residual of the last solve, recomputed: the largest of its columns. */
   RealScalar error() const { return static_cast<RealScalar>(error_); }
+  /** Success, or why the last solve did not converge. */
   Eigen::ComputationInfo info() const { return info_; }
   /** The solver, for its numbers and texts; only after compute. */
   const krylocl::solver &get() const { return *solver_; }
@@ -107,10 +116,12 @@ public:
   }
 
   using base::_solve_impl;
+  /** x = A^-1 b, which Eigen calls to evaluate solve(b). */
   template <class B, class X>
   void _solve_impl(const Eigen::MatrixBase<B> &b, Eigen::MatrixBase<X> &x) const {
     solve_columns(b.derived(), x.derived(), true);
   }
+  /** x = A^-1 b from the guess in x, which Eigen calls to evaluate solveWithGuess(b, x). */
   template <class B, class X>
   void _solve_with_guess_impl(const B &b, Eigen::MatrixBase<X> &x) const {
     solve_columns(b.derived(), x.derived(), false);
