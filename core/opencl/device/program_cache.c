@@ -163,6 +163,7 @@ typedef struct build_job {
   const char *call; /* that gave the code */
   cl_int code;
   bool stopped; /* by the user of the solve */
+  double seconds;
 } build_job;
 
 typedef struct build_batch {
@@ -180,7 +181,9 @@ static void compile(kcl_context *ctx, build_job *j) {
   *p = clCreateProgramWithSource(o->context, 1, &source, NULL, &j->code);
   if (j->code) return;
   j->call = "clBuildProgram";
+  const double begin = kcl_now();
   j->code = kcl_opencl_compile(ctx, *p, j->of->options, &j->stopped);
+  j->seconds = kcl_now() - begin;
   if (!j->code && !j->stopped) store_binary(j->key, *p);
 }
 
@@ -212,6 +215,10 @@ static int check_build(kcl_context *ctx, const build_job *j) {
     dump(ctx->opencl, log);
     dump(ctx->opencl, "\n*/\n");
   }
+  char compiled[80];
+  snprintf(compiled, sizeof compiled, "/* %zu characters were compiled in %.2f s */\n",
+           strlen(j->of->source), j->seconds);
+  dump(ctx->opencl, compiled);
   int rc = j->code != CL_BUILD_PROGRAM_FAILURE
                ? kcl_cl_check(ctx, j->code, j->call, "compiling kernels")
                : kcl_fail(ctx, KCL_DEVICE, "the driver of %s cannot compile the kernels:\n%.3000s",
