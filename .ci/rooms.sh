@@ -47,9 +47,10 @@ cli/ranks: cli/ui cli/input
 cli/problem: cli/ui cli/input cli/ranks
 cli/solve: cli/ui cli/input cli/problem cli/ranks
 cli/spmv: cli/ui cli/input
+cli/selftest: cli/ui
 cli/bench: cli/ui cli/draw cli/input cli/problem cli/ranks cli/solve
 cli/report: cli/ui cli/draw cli/bench
-cli: cli/ui cli/draw cli/input cli/ranks cli/problem cli/solve cli/spmv cli/bench cli/report
+cli: cli/ui cli/draw cli/input cli/ranks cli/problem cli/solve cli/spmv cli/selftest cli/bench cli/report
 ROOMS
 
 # object: symbols it defines (D) and needs (U), under the name of its source file

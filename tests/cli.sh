@@ -17,7 +17,7 @@ for word in csr-scalar csr-vector coo ell cds cg bicg none jacobi heatsink poiss
 done
 fits() { awk 'length > 80 { wide = 1 } END { exit wide || NR > 23 }' out; verdict $? "  fits 24 lines of 80"; }
 run 0 "-h" -h; says "^  solve "; fits
-for c in solve spmv bench info check devices generate convert get tune explain list version completion man; do
+for c in solve spmv bench info check devices selftest generate convert get tune explain list version completion man; do
   run 0 "$c --help" $c --help; says "krylocl $c"; says "^exit codes"
   run 0 "$c -h" $c -h; says "krylocl $c"; fits
 done
@@ -331,6 +331,10 @@ fi
 
 # ------------------------------------------------------------------ event times
 "$prog" generate poisson2d:40 -o E.mtx -q
+run 0 "selftest" selftest --device cpu --precision s,z --json st.json; says "^products  s  *[0-9]* right  *0 wrong"; says "^preconds  z "
+json st.json "[(g['group'],g['precision'],g['wrong'],g['right']>=9) for g in d[0]['groups']]==[(g,p,0,True) for p in 'sz' for g in ('products','methods','preconds')]"
+run 2 "selftest of a precision that is none" selftest --precision q; says "unknown precision"
+run 4 "selftest of a device that is not there" selftest --device nowhere; says "no device matches"
 run 2 "event times of the cpu device" solve E.mtx --device cpu --profile; says "add --device opencl"
 "$prog" list devices >places
 if grep -q '^ *0:0 ' places; then
@@ -463,6 +467,8 @@ run 3 "spmv, no such x" spmv A.mtx twos; says "twos: cannot open"
 run 9 "spmv, a refused format" spmv powerlaw:30000 --format dense; says "refused"
 if "$prog" solve A.mtx --device opencl --format csr-scalar -q 2>err; then
   run 0 "spmv as on a GPU" spmv convection:20 random random --alpha 3 --check --device opencl --format csr-lanes --layout gpu; says "spmv_csr_lanes"; says "check       passed"
+  KRYLOCL_OPTIONS=-Dget_group_id=no_such_function run 6 "selftest where no kernel compiles" selftest --device opencl --json st.json; says "wrong       products d: csr-scalar on poisson2d:20: the driver of"
+  json st.json "[g['right'] for g in d[0]['groups']]==[0,0,0] and all(g['faults'][0]['reason'] for g in d[0]['groups'])"
   run 0 "spmv on a device" spmv convection:20 random --check --device opencl --format csr-vector; says "check       passed"
 fi
 

@@ -1,0 +1,123 @@
+/* Solves of the self-test: their residuals are recomputed on the host, whatever the method says. */
+#include "cli/selftest/selftest.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "krylocl/check.h"
+#include "krylocl/explain.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct solve_test {
+  const char *system, *method, *precond;
+} solve_test;
+
+static double tolerance(kcl_type t) { return t == KCL_S || t == KCL_C ? 1e-4 : 1e-8; }
+
+/* NULL and a message: out of memory. */
+static kcl_options *make_options(const cli_battery *t, const solve_test *s) {
+  char text[200];
+  kcl_options *o = NULL;
+  snprintf(text, sizeof text, "solver=%s precond=%s precision=%c tol=%g no-direct", s->method,
+           s->precond, kcl_type_letter(t->precision), tolerance(t->precision));
+  if (kcl_options_create(&o) || kcl_options_parse(o, text)) {
+    cli_lib(KCL_MEMORY);
+    kcl_options_free(&o);
+  }
+  return o;
+}
+
+static bool is_least_squares(const char *method) {
+  return !strcmp(method, "cgls") || !strcmp(method, "lsqr");
+}
+
+static int check_claim(const cli_battery *t, const solve_test *s, const kcl_csr *A,
+                          const double *b, const double *x, cli_selftest_result *r) {
+  kcl_certificate c;
+  const bool least = is_least_squares(s->method);
+  int rc = (least ? kcl_certify_least_squares : kcl_certify)(t->ctx, A, b, x, &c);
+  const double residual =
+      least ? fmin(c.normal_residual, c.relative_residual) : c.relative_residual;
+  if (rc) return cli_lib(rc);
+  if (!(residual <= 1.1 * tolerance(t->precision)))
+    snprintf(r->reason, sizeof r->reason, "claimed convergence with a residual of %.3e, not %.0e",
+             residual, tolerance(t->precision));
+  return 0;
+}
+
+static int solve_system(const cli_battery *t, const solve_test *s, const kcl_csr *A,
+                        const kcl_dense *b, kcl_dense *x, cli_selftest_result *r) {
+  kcl_matrix *M = NULL;
+  kcl_solver *solver = NULL;
+  kcl_options *o = NULL;
+  const kcl_vectors from = {.size = sizeof from, .data = b->val, .type = kcl_type_letter(b->type)};
+  kcl_vectors to = {.size = sizeof to, .data = x->val, .type = kcl_type_letter(x->type)};
+  kcl_result result = {.size = sizeof result};
+  int rc;
+  CLI_TRY((o = make_options(t, s)) ? 0 : KCL_MEMORY);
+  CLI_TRY(cli_lib(kcl_matrix_lend(t->ctx, A, &M)));
+  int failed = kcl_solver_create(M, NULL, o, &solver);
+  r->refused = failed == KCL_REFUSED || failed == KCL_USAGE;
+  if (!failed) failed = kcl_solve(solver, &from, &to, NULL, &result);
+  if (failed)
+    snprintf(r->reason, sizeof r->reason, "%s", kcl_error());
+  else if (!result.converged)
+    snprintf(r->reason, sizeof r->reason, "%s after %lld iterations, residual %.3e",
+             kcl_reason_text(result.reason), (long long)result.iterations,
+             result.true_relative_residual);
+  else
+    rc = check_claim(t, s, A, b->val, x->val, r);
+done:
+  kcl_solver_free(&solver), kcl_matrix_free(&M), kcl_options_free(&o);
+  return rc;
+}
+
+/* also: solved instead if this is refused; NULL: nothing is. */
+static int test_solve(cli_battery *t, const solve_test *s, const solve_test *also) {
+  char test[160];
+  cli_selftest_result r = {.refused = false};
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL, *x = NULL;
+  int rc;
+  snprintf(test, sizeof test, "%s with %s on %s", s->method, s->precond, s->system);
+  cli_busy(t->o, "%s", test);
+  CLI_TRY(cli_selftest_system(t, s->system, &A, &b));
+  CLI_TRY(cli_lib(kcl_dense_create(t->ctx, A->cols, 1, b->type, &x)));
+  CLI_TRY(solve_system(t, s, A, b, x, &r));
+  if (!r.refused || !also) cli_selftest_count(t, test, &r);
+done:
+  kcl_csr_free(&A), kcl_dense_free(&b), kcl_dense_free(&x);
+  return !rc && r.refused && also ? test_solve(t, also, NULL) : rc;
+}
+
+/* A system that the method is for. */
+static const char *system_of_method(const cli_battery *t, const char *method) {
+  if (!strncmp(method, "coc", 3)) return kcl_type_complex(t->precision) ? "helmholtz:12" : NULL;
+  if (!strncmp(method, "cg", 2) && strcmp(method, "cgs") && strcmp(method, "cgls"))
+    return kcl_type_complex(t->precision) ? "magnetic:20" : "poisson2d:30";
+  return !strcmp(method, "minres") ? "poisson2d:30" : "convection:12";
+}
+
+int cli_selftest_methods(cli_battery *t) {
+  int rc = 0;
+  t->group = "methods";
+  for (int i = 0; i < kcl_list_size(KCL_SOLVERS) && !rc; i++) {
+    const char *method = kcl_list(KCL_SOLVERS, i).name;
+    const solve_test s = {system_of_method(t, method), method, "jacobi"};
+    if (s.system) rc = test_solve(t, &s, NULL);
+  }
+  return rc;
+}
+
+int cli_selftest_preconds(cli_battery *t) {
+  int rc = 0;
+  t->group = "preconds";
+  for (int i = 0; i < kcl_list_size(KCL_PRECONDS) && !rc; i++) {
+    const char *precond = kcl_list(KCL_PRECONDS, i).name;
+    const solve_test hermitian = {"jump2d:30", "cg", precond},
+                     general = {"convection:30", "bicgstab", precond};
+    rc = test_solve(t, &general, &hermitian);
+  }
+  return rc;
+}
