@@ -200,20 +200,20 @@ petsc: shared
 	  PLUGIN_FLAGS='$(filter-out -I. $(parts),$(ALL_CFLAGS)) $(LDFLAGS)' MPI_FLAGS='$(MPI_CFLAGS) $(MPI_LIBS)' sh distributed/petsc/build.sh $(BUILD)
 bench-read: $(BUILD)/bench/read
 	$<
-# The experiments of docs/experiments.md; EXPERIMENTS="--quick" or others of their options, STUDIES="kuresson arm": these scripts.
-STUDIES = kuresson counters arm losada fraga
 # The site: Sphinx and its theme from the package registry, in a folder of their own; a warning is an error.
 site = $(BUILD)/site
 $(site)/venv/installed: docs/requirements.txt
 	@command -v doxygen >/dev/null || { echo 'make docs: needs doxygen (apt-get install doxygen)' >&2; exit 1; }
 	@rm -rf $(site)/venv && mkdir -p $(site)
 	@python3 -m venv $(site)/venv || { echo 'make docs: needs Python with venv (apt-get install python3-venv)' >&2; exit 1; }
-	$(site)/venv/bin/pip install --quiet --disable-pip-version-check -r $< || \
+	@$(site)/venv/bin/pip install --quiet --disable-pip-version-check -r $< || \
 	  { echo 'make docs: pip could not install docs/requirements.txt (no network?)' >&2; exit 1; }
 	@touch $@
 docs: shared $(BUILD)/krylocl $(site)/venv/installed
 	$(site)/venv/bin/python -m sphinx -b html -j auto -q -W --keep-going -d $(site)/doctrees docs $(site)/html
 	@echo 'open $(site)/html/index.html'
+# The experiments of docs/experiments.md; EXPERIMENTS="--quick" or others of their options, STUDIES="kuresson arm": these scripts.
+STUDIES = kuresson counters arm losada fraga
 gallery: $(BUILD)/krylocl
 	sh bench/gallery.sh $< docs
 atomics: $(if $(HAVE_OPENCL),$(BUILD)/bench/experiments/atomics)

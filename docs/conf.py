@@ -15,10 +15,11 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "references"]
 exclude_patterns = ["site"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
+smartquotes = False  # quotes are often those of a program
 c_extra_keywords = []  # a field may be called complex
 autodoc_typehints = "none"  # the signatures are long enough
 pygments_style, pygments_dark_style = "friendly", "monokai"
 
 html_theme = "furo"
 html_title = f"krylocl {release}"
-html_copy_source = False
+html_copy_source = html_show_copyright = False

@@ -2,7 +2,7 @@
 
     ```{c-group} matrices          a group of krylocl.h (@defgroup)
     ```{c-header} krylocl/io.h     all of a header
-    ```{program} solve             the help of krylocl solve
+    ```{program-help} solve       the help of krylocl solve
 """
 import re
 import subprocess
@@ -137,7 +137,7 @@ class Program(SphinxDirective):
             raise self.error(f"{program} is not built")
         self.env.note_dependency(str(program))
         result = subprocess.run([program, self.arguments[0], "--help"], capture_output=True, text=True, check=True,
-                                env={"COLUMNS": "100", "LC_ALL": "C.UTF-8"})
+                                env={"COLUMNS": "88", "LC_ALL": "C.UTF-8"})
         return self.parse_text_to_nodes(f"````text\n{result.stdout}\n````\n")
 
 
@@ -153,5 +153,5 @@ def setup(app):
     app.add_config_value("build", None, "env")
     app.add_directive("c-group", Group)
     app.add_directive("c-header", Header)
-    app.add_directive("program", Program)
+    app.add_directive("program-help", Program)
     return {"parallel_read_safe": True}
