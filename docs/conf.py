@@ -20,6 +20,7 @@ c_extra_keywords = []  # a field may be called complex
 autodoc_typehints = "none"  # the signatures are long enough
 pygments_style, pygments_dark_style = "friendly", "monokai"
 
+highlight_language = "none"
 html_theme = "furo"
 html_title = f"krylocl {release}"
 html_copy_source = html_show_copyright = False
