@@ -1,5 +1,6 @@
 #!/bin/sh
-# The first pages, tutorials and how-to pages, followed literally with the installed library: every listing and command; and links of all pages.
+# The first pages, tutorials and how-to pages, followed literally with the installed library: every listing and command. Links of all
+# pages.
 # PYTHON: an interpreter with cffi, numpy and scipy. usage: tests/docs_pages.sh build/krylocl
 cd "$(dirname "$0")/.." || exit 1
 [ -z "$SAN" ] || { echo "skipped: the installed library: a sanitizer build"; exit 0; }

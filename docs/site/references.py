@@ -146,7 +146,13 @@ def escape_norms(app, what, name, obj, options, lines):
     lines[:] = [line.replace("|", "\\|") for line in lines]
 
 
+def show_names(app, document, source):
+    """A listing that begins ```LANGUAGE NAME has its name above it."""
+    source[0] = re.sub(r"^```([a-z]+) ([\w./-]+)\n", r"```{code-block} \1\n:caption: \2\n\n", source[0], flags=re.M)
+
+
 def setup(app):
+    app.connect("source-read", show_names)
     app.connect("autodoc-process-docstring", escape_norms)
     app.connect("builder-inited", read_headers)
     app.add_config_value("tree", None, "env")
