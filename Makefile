@@ -200,6 +200,18 @@ petsc: shared
 	  PLUGIN_FLAGS='$(filter-out -I. $(parts),$(ALL_CFLAGS)) $(LDFLAGS)' MPI_FLAGS='$(MPI_CFLAGS) $(MPI_LIBS)' sh distributed/petsc/build.sh $(BUILD)
 bench-read: $(BUILD)/bench/read
 	$<
+# The site: Sphinx and its theme from the package registry, in a folder of their own; a warning is an error.
+site = $(BUILD)/site
+$(site)/venv/installed: docs/requirements.txt
+	@command -v doxygen >/dev/null || { echo 'make docs: needs doxygen (apt-get install doxygen)' >&2; exit 1; }
+	@rm -rf $(site)/venv && mkdir -p $(site)
+	@python3 -m venv $(site)/venv || { echo 'make docs: needs Python with venv (apt-get install python3-venv)' >&2; exit 1; }
+	@$(site)/venv/bin/pip install --quiet --disable-pip-version-check -r $< || \
+	  { echo 'make docs: pip could not install docs/requirements.txt (no network?)' >&2; exit 1; }
+	@touch $@
+docs: shared $(BUILD)/krylocl $(site)/venv/installed
+	$(site)/venv/bin/python -m sphinx -b html -j auto -q -W --keep-going -d $(site)/doctrees docs $(site)/html
+	@echo 'open $(site)/html/index.html'
 # The experiments of docs/experiments.md; EXPERIMENTS="--quick" or others of their options, STUDIES="kuresson arm": these scripts.
 STUDIES = kuresson counters arm losada fraga
 gallery: $(BUILD)/krylocl
@@ -310,8 +322,9 @@ help:
 	@echo 'make petsc              the plug-in libpetsckrylocl.so (docs/petsc.md), where PETSc is found; PETSC_DIR, PETSC_ARCH'
 	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'
 	@echo 'make results            docs/results.md and $(BUILD)/results/report.html from the JSON files in bench/results'
+	@echo 'make docs               the documentation as a site in $(BUILD)/site/html (python3-venv, doxygen, pip)'
 	@echo 'make gallery            docs/gallery.md: pictures of the storage formats'
 	@echo 'make experiments        the experiments of docs/experiments.md; EXPERIMENTS=--quick: small systems'
 	@echo 'make format lint        formats; checks format, static analysis, public comments, dependences'
 	@echo 'make info clean         prints compiler and libraries; removes $(BUILD)/ and demo/'
-.PHONY: all shared $(LEVELS) always demo check check-sanitizers check-matrices methods tests fuzz fuzz-programs petsc bench-read peers atomics experiments gallery results install uninstall format lint info clean help
+.PHONY: all shared $(LEVELS) always demo check check-sanitizers check-matrices methods tests fuzz fuzz-programs petsc bench-read peers atomics experiments docs gallery results install uninstall format lint info clean help

@@ -59,7 +59,10 @@ want_tests() {
 case $what in
   demo | check | ci) want_program ;;
   intel) python3 -m pip --version >/dev/null 2>&1 || want "Intel's driver" python3-pip ;;
-  lint) for c in clang-format clang-tidy cppcheck doxygen; do want_command 'lint' $c $c; done ;;
+  lint)
+    for c in clang-format clang-tidy cppcheck doxygen; do want_command 'lint' $c $c; done
+    python3 -c 'import ensurepip' 2>/dev/null || want 'the site' python3-venv
+    ;;
 esac
 if [ -z "$MINIMAL" ]; then
   case $what in demo | check | ci) want_parts ;; esac

@@ -65,27 +65,20 @@ if commit=$(git rev-parse HEAD 2>/dev/null) && [ -e .git ]; then
   [ "$(cat "$dir/${archive%.tar.gz}/packaging/commit")" = "$commit" ] && [ -s "$dir/${archive%.tar.gz}/Makefile" ]
   verdict $? "the archive has no Makefile, or is of another commit"
 fi
-# The run: its commands print what stands below them, but for numbers, units and what depends on the machine.
-part() { # HEADING: the first block below it that has commands
-  awk -v at="$1" '$0 == at { found = 1 } found && /^```/ { if (inside) { if (text ~ /\$ /) { printf "%s", text; exit } text = "" } inside = !inside; next }
-    found && inside { text = text $0 "\n" }' README.md
-}
-kinds() { # of the lines: those of the machine by their word alone
-  sed -E '/^changed /d; s/^(device|method|format|direct|time|speed|stream rate)  *.*/\1/
-    s/, condition at least .*//; s/[0-9][0-9,.]*(e[-+][0-9]+)?/N/g; s/N (us|ms|s|kB|MB|GB)\b/N U/g; s/  +/ /g'
-}
-part "## A run" >"$dir/run"
-sed -n 's/^\$ //p' "$dir/run" >"$dir/commands"
-if "$dir/bin/krylocl" version | grep -q CHOLMOD && command -v gnuplot >/dev/null 2>&1; then
-  (cd "$dir" && PATH=$dir/bin:$PATH KRYLOCL_DEVICE=cpu KRYLOCL_CACHE= sh -e commands >printed 2>&1); verdict $? "the run of the README: $(tail -1 "$dir/printed")"
-  grep -v '^\$ ' "$dir/run" | kinds >"$dir/said" && kinds <"$dir/printed" >"$dir/shown"
-  cmp -s "$dir/said" "$dir/shown"; verdict $? "the run of the README prints other lines: $(diff "$dir/said" "$dir/shown" | head -5)"
-  [ -s "$dir/x.mtx" ] && [ -s "$dir/convergence.svg" ]; verdict $? "the run of the README writes its files"
-  sed -n '/^```/,/^```/{/^LOOP$/,/^launches/p;}' README.md | kinds >"$dir/said"
-  "$dir/bin/krylocl" explain "$dir/heatsink.mtx" -d cpu | sed -n '/^LOOP$/,/^launches/p' | kinds >"$dir/shown"
-  cmp -s "$dir/said" "$dir/shown"; verdict $? "krylocl explain prints other lines: $(diff "$dir/said" "$dir/shown" | head -5)"
+# The run: its commands print what stands below them.
+. tests/pages.inc
+sed '/^## A run$/,/^## In/!d' README.md >"$dir/run.md"
+absent() { ! command -v gnuplot >/dev/null 2>&1 || ! "$dir/bin/krylocl" version | grep -q CHOLMOD; }
+PATH=$dir/bin:$PATH KRYLOCL_DEVICE=cpu KRYLOCL_CACHE= session "$dir/run.md"
+if ! absent; then [ -s "$dir/run/x.mtx" ] && [ -s "$dir/run/convergence.svg" ]; verdict $? "the run of the README writes its files"; fi
+# The lines of Python.
+if ${PYTHON:-python3} -c 'import cffi, numpy, scipy' 2>/dev/null && [ -e "$dir/lib/libkrylocl.so.0" ]; then
+  { sed -n '/^```python$/,/^```$/{/^```/!p;}' README.md && echo 'assert info == 0 and s.report.converged'; } >"$dir/lines.py"
+  KRYLOCL_DEVICE=cpu KRYLOCL_LIBRARY=$dir/lib/libkrylocl.so.0 PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1 \
+    ${PYTHON:-python3} "$dir/lines.py" >"$dir/out" 2>&1
+  verdict $? "the Python of the README: $(tail -1 "$dir/out")"
 else
-  echo "skipped: the run of the README: no direct solver or no gnuplot"
+  echo "skipped: the Python of the README: cffi, numpy or scipy is not installed"
 fi
 MAKEFLAGS= make -s uninstall PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
 [ -z "$(find "$dir/bin" "$dir/lib" "$dir/include" "$dir/share" -type f)" ]; verdict $? "make uninstall leaves files"
