@@ -32,11 +32,12 @@ static bool is_least_squares(const char *method) {
   return !strcmp(method, "cgls") || !strcmp(method, "lsqr");
 }
 
-static int check_claim(const cli_battery *t, const solve_test *s, const kcl_csr *A,
-                          const double *b, const double *x, cli_selftest_result *r) {
+static int check_claim(const cli_battery *t, const solve_test *s, const kcl_csr *A, const double *b,
+                       const double *x, cli_selftest_result *r) {
   kcl_certificate c;
   const bool least = is_least_squares(s->method);
-  int rc = (least ? kcl_certify_least_squares : kcl_certify)(t->ctx, A, b, x, &c);
+  const int rc =
+      least ? kcl_certify_least_squares(t->ctx, A, b, x, &c) : kcl_certify(t->ctx, A, b, x, &c);
   const double residual =
       least ? fmin(c.normal_residual, c.relative_residual) : c.relative_residual;
   if (rc) return cli_lib(rc);
