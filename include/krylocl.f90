@@ -20,10 +20,11 @@ module krylocl
 
   ! A matrix in arrays of the program. The defaults are those of Fortran programs: 32-bit indices from 1, compressed rows, double.
   type, bind(C) :: kcl_entries
-    integer(c_size_t) :: size = 88
+    integer(c_size_t) :: size = 96
     integer(c_int64_t) :: rows = 0, cols = 0, nnz = 0
     type(c_ptr) :: row = c_null_ptr, col = c_null_ptr, val = c_null_ptr
-    integer(c_int32_t) :: layout = KCL_CSR, row_bits = 32, col_bits = 32, base = 1, type = KCL_D, symmetry = 0, half = 0, borrow = 0
+    integer(c_int32_t) :: layout = KCL_CSR, row_bits = 32, col_bits = 32, base = 1, type = KCL_D
+    integer(c_int32_t) :: symmetry = 0, half = 0, borrow = 0, block = 0
   end type
 
   ! Columns of numbers; zero is the default of each field, data is needed.
