@@ -345,14 +345,15 @@ enum {
   KCL_PRECOND_HERMITIAN = 1, /**< M = M^H, positive definite as cg and minres need it */
   /** the function computes M^-H r, too; of a Hermitian M that is not needed */
   KCL_PRECOND_ADJOINT = 2,
-  /** M differs between applications in a solve: refused, no method here is flexible */
+  /** M may differ from one application to the next, such as an inner solve: for the methods fcg (M Hermitian, too) and fgmres
+   * alone, one of which "auto" takes */
   KCL_PRECOND_VARIES = 4
 };
 /** A preconditioner of the caller's: apply(user, adjoint, r, z, queue) computes z = M^-1 r of one column in `type` (a letter), on this place
  * (KCL_HOST, KCL_OPENCL), in the thread that called the library, once per application. user stays the caller's, and lives as long as M.
  * What the function computes may change between solves. It does not know of a solver's matrix, which may have any entries.
  *
- * KCL_USAGE: apply is NULL, KCL_PRECOND_VARIES, KCL_OPENCL on the native executor. KCL_INPUT: no rows. */
+ * KCL_USAGE: apply is NULL, no such property, KCL_OPENCL on the native executor. KCL_INPUT: no rows. */
 int kcl_precond_create_shell(kcl_context *c, int64_t rows, int type, kcl_apply_function apply,
                              void *user, int place, unsigned properties, kcl_precond **out);
 /** z = M^-1 r, or M^-H r where `adjoint` is not 0, for each column. Both are on the same place, of M's rows, with as many columns, real
