@@ -9,8 +9,7 @@
 
 kcl_options kcl_options_for(const kcl_options *o, const kcl_csr *A) {
   kcl_options out = kcl_options_of(o);
-  if (kcl_type_complex(A->type) && !kcl_type_complex(out.precision))
-    out.precision = out.precision == KCL_S ? KCL_C : KCL_Z;
+  out.precision = kcl_precision_for(out.precision, A->type);
   return out;
 }
 
