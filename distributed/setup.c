@@ -197,6 +197,7 @@ static int set_up_on_ranks(kcl_distributed *m, const kcl_csr *A, const kcl_optio
   s->options.nrhs = columns_at_once(m);
   s->seconds_check = kcl_now() - start;
   KCL_TRY(kcl_distribute_rows(m, A));
+  s->options.precision = kcl_precision_for(s->options.precision, m->type);
   KCL_TRY(know(m));
   KCL_TRY(give_near_null(m));
   KCL_TRY(kcl_ways_plan(m));
@@ -270,6 +271,14 @@ static int new_solver(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, 
   return KCL_OK;
 }
 
+/* An ordinary solver, bit for bit. */
+static int set_up_alone(kcl_context *ctx, const kcl_csr *A, const kcl_options *options,
+                        kcl_solver **out) {
+  kcl_options o = kcl_options_of(options);
+  if (A) o.precision = kcl_precision_for(o.precision, A->type);
+  return kcl_setup(ctx, A, &o, out);
+}
+
 /* taken: A, to be freed as soon as it is not needed; or NULL. */
 static int set_up_any(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken,
                       kcl_mpi_layout layout, const kcl_options *options, kcl_solver **out) {
@@ -286,7 +295,7 @@ static int set_up_any(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr
   const bool alone = count == 1 && !ctx->reproducible;
   if (!rc && !alone) rc = new_solver(ctx, layout, taken, &s, &m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
-  if (alone) return kcl_setup(ctx, A, options, out); /* an ordinary solver, bit for bit */
+  if (alone) return set_up_alone(ctx, A, options, out);
   KCL_TRY(kcl_distributed_begin(m, comm));
   KCL_TRY(set_up_on_ranks(m, A, options));
   m->taken = NULL;

@@ -14,16 +14,19 @@ module krylocl
   integer(c_int32_t), parameter :: KCL_CSR = 1, KCL_CSC = 2, KCL_COO = 3, KCL_LOWER = 1, KCL_UPPER = 2
   integer(c_int32_t), parameter :: KCL_HOST = 0, KCL_OPENCL = 1
   integer(c_int), parameter :: KCL_KEEP_NOTHING = 0, KCL_KEEP_CHOICES = 1, KCL_KEEP_HIERARCHY = 2, KCL_KEEP_PRECOND = 3
+  integer(c_int), parameter :: KCL_SHELL_HERMITIAN = 1, KCL_SHELL_POSITIVE = 2, KCL_SHELL_ADJOINT = 4
+  integer(c_int), parameter :: KCL_PRECOND_HERMITIAN = 1, KCL_PRECOND_ADJOINT = 2, KCL_PRECOND_VARIES = 4
   integer(c_int32_t), parameter :: KCL_CERTIFY_DEFAULT = 0, KCL_CERTIFY_FULL = 1, KCL_CERTIFY_RESIDUALS = 2, KCL_CERTIFY_NOTHING = 3
   ! Values of `type`: the letters s, d, c, z of real(c_float), real(c_double) and their complex types.
   integer(c_int32_t), parameter :: KCL_S = iachar('s'), KCL_D = iachar('d'), KCL_C = iachar('c'), KCL_Z = iachar('z')
 
   ! A matrix in arrays of the program. The defaults are those of Fortran programs: 32-bit indices from 1, compressed rows, double.
   type, bind(C) :: kcl_entries
-    integer(c_size_t) :: size = 88
+    integer(c_size_t) :: size = 96
     integer(c_int64_t) :: rows = 0, cols = 0, nnz = 0
     type(c_ptr) :: row = c_null_ptr, col = c_null_ptr, val = c_null_ptr
-    integer(c_int32_t) :: layout = KCL_CSR, row_bits = 32, col_bits = 32, base = 1, type = KCL_D, symmetry = 0, half = 0, borrow = 0
+    integer(c_int32_t) :: layout = KCL_CSR, row_bits = 32, col_bits = 32, base = 1, type = KCL_D
+    integer(c_int32_t) :: symmetry = 0, half = 0, borrow = 0, block = 0
   end type
 
   ! Columns of numbers; zero is the default of each field, data is needed.
@@ -53,6 +56,17 @@ module krylocl
     real(c_double) :: relative_residual = 0, true_relative_residual = 0, backward_error = 0, seconds = 0
   end type
 
+  ! y = A x, or z = M^-1 r, of this program: a bind(C) function; c_f_pointer makes arrays of x%data and y%data, [x%rows] and [y%rows].
+  abstract interface
+    integer(c_int) function kcl_apply_function(user, adjoint, x, y, queue) bind(C)
+      import :: c_int, c_ptr, kcl_vectors
+      type(c_ptr), value :: user, queue
+      integer(c_int), value :: adjoint
+      type(kcl_vectors), intent(in) :: x
+      type(kcl_vectors), intent(inout) :: y
+    end function
+  end interface
+
   interface
     integer(c_int) function kcl_options_create(o) bind(C)
       import :: c_int, c_ptr
@@ -70,6 +84,15 @@ module krylocl
       import :: c_int, c_ptr, kcl_entries
       type(c_ptr), value :: c
       type(kcl_entries), intent(in) :: entries
+      type(c_ptr), intent(out) :: A
+    end function
+    ! user: c_loc of what apply needs, or c_null_ptr; properties: the sum of KCL_SHELL_...
+    integer(c_int) function kcl_matrix_create_shell(c, rows, cols, type, apply, user, place, properties, A) bind(C)
+      import :: c_int, c_int64_t, c_ptr, kcl_apply_function
+      type(c_ptr), value :: c, user
+      integer(c_int64_t), value :: rows, cols
+      integer(c_int), value :: type, place, properties
+      procedure(kcl_apply_function) :: apply
       type(c_ptr), intent(out) :: A
     end function
     integer(c_int) function kcl_matrix_update(A, entries) bind(C)
@@ -93,6 +116,15 @@ module krylocl
     integer(c_int) function kcl_precond_create(A, o, M) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: A, o
+      type(c_ptr), intent(out) :: M
+    end function
+    ! user, properties: as above, of KCL_PRECOND_...
+    integer(c_int) function kcl_precond_create_shell(c, rows, type, apply, user, place, properties, M) bind(C)
+      import :: c_int, c_int64_t, c_ptr, kcl_apply_function
+      type(c_ptr), value :: c, user
+      integer(c_int64_t), value :: rows
+      integer(c_int), value :: type, place, properties
+      procedure(kcl_apply_function) :: apply
       type(c_ptr), intent(out) :: M
     end function
     subroutine kcl_precond_free(M) bind(C)
@@ -149,6 +181,12 @@ module krylocl
       type(c_ptr), value :: o
       character(kind=c_char), intent(in) :: text(*)
     end function
+    integer(c_int) function c_matrix_number(A, name, value) bind(C, name="kcl_matrix_number")
+      import :: c_int, c_ptr, c_char, c_double
+      type(c_ptr), value :: A
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(out) :: value
+    end function
     integer(c_int) function c_solver_number(s, name, value) bind(C, name="kcl_solver_number")
       import :: c_int, c_ptr, c_char, c_double
       type(c_ptr), value :: s
@@ -196,6 +234,13 @@ contains
     type(c_ptr), intent(in) :: o
     character(*), intent(in) :: text
     status = c_options_parse(o, text//c_null_char)
+  end function
+
+  integer(c_int) function kcl_matrix_number(A, name, value) result(status)
+    type(c_ptr), intent(in) :: A
+    character(*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    status = c_matrix_number(A, name//c_null_char, value)
   end function
 
   integer(c_int) function kcl_solver_number(s, name, value) result(status)

@@ -23,7 +23,8 @@
  *   without a status return 0, "" or nothing.
  * - Results are returned through the last pointer argument. After a failure they are NULL or zero.
  * - A struct that the caller fills begins with its size, in bytes; zero is the default of every other field, or invalid where the
- *   field says so. Fields of a newer version that this library does not know have to be zero.
+ *   field says so. A struct of an older program is smaller: the fields that it lacks are zero. Fields of a newer
+ *   version that this library does not know have to be zero; in kcl_result they become zero.
  * - Complex numbers are pairs (re, im). Scalar types are letters: 's' float, 'd' double, 'c' complex float, 'z' complex double.
  * - Sizes are in bytes, times in seconds, rates in bytes per second.
  * - |v| is the 2-norm, |v|_inf the largest modulus, |A|_F the Frobenius norm, A^H the conjugate transpose.
@@ -211,7 +212,7 @@ typedef struct kcl_entries {
   int64_t nnz;      /**< number of entries in the arrays */
   const void *row;  /**< starts of rows in col and val, or row indices: see layout */
   const void *col;  /**< column indices, or starts of columns in row and val: see layout */
-  const void *val;  /**< [nnz] values of type `type` */
+  const void *val;  /**< [nnz] values of type `type`; of blocks: see `block` */
   int32_t layout;   /**< KCL_CSR, KCL_CSC or KCL_COO */
   int32_t row_bits; /**< 32 or 64: signed integers of `row` */
   int32_t col_bits; /**< 32 or 64: signed integers of `col` */
@@ -221,6 +222,10 @@ typedef struct kcl_entries {
   int32_t
       half; /**< KCL_LOWER or KCL_UPPER: the other half follows from `symmetry`; 0: all entries are there */
   int32_t borrow; /**< 1: the arrays are used in place: see kcl_matrix_create */
+  /** Above 1: entries are dense blocks of block by block numbers. rows and cols are multiples of it; nnz, row and col are of blocks
+   * (starts: of rows or columns of blocks); val is [nnz, block, block], each block in row-major order; half is 0. 0 or 1:
+   * entries are numbers. */
+  int32_t block;
 } kcl_entries;
 
 /** Where the numbers of kcl_vectors are. */
@@ -234,8 +239,8 @@ enum {
  *
  * KCL_USAGE, with the field in the message: a negative number; rows that are not the matrix's; numbers of columns that differ;
  * columns that overlap each other or those of the other vector; more than memory can hold; another type (the caller converts);
- * KCL_OPENCL on the native executor; a cl_mem that is no buffer, of another cl_context, or too small. On several ranks data
- * and cols alone may be set: columns are arrays without gaps. */
+ * KCL_OPENCL on the native executor; a cl_mem that is no buffer, of another cl_context, too small, or that
+ * kernels may not read or write as needed (CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY). On several ranks data and cols alone may be set: columns are arrays without gaps. */
 typedef struct kcl_vectors {
   size_t size;    /**< sizeof(kcl_vectors) */
   void *data;     /**< the array, or the cl_mem */
@@ -273,7 +278,7 @@ typedef struct kcl_matrix kcl_matrix;
  * halves are expanded. Then the arrays may be freed or changed.
  *
  * With entries->borrow the arrays are used in place, where they are in the form of the library: layout KCL_CSR, row_bits 64, col_bits 32, base 0,
- * columns ascending, no duplicates, no half. They must stay alive and unchanged while the matrix or anything made from it is
+ * columns ascending, no duplicates, no half, no blocks. They must stay alive and unchanged while the matrix or anything made from it is
  * used: a solve compares checksums before it certifies an answer (KCL_CHANGED).
  *
  * KCL_USAGE: an invalid field; starts that do not ascend; an index outside the matrix, or outside the half that is given; a half of
@@ -312,7 +317,8 @@ int kcl_matrix_number(kcl_matrix *A, const char *name, double *out);
 int kcl_matrix_prepare(kcl_matrix *A, const kcl_options *o, int adjoint);
 /** y = alpha A x + beta y, or with A^H if adjoint is 1. alpha, beta: one number of A's type; NULL: 1 and 0. What is multiplied
  * by zero is not read. With host vectors it returns when y is complete; with cl_mem it is enqueued, and the buffers must live until
- * the queue has come to it. x and y do not overlap. KCL_USAGE: an argument that does not fit. KCL_DEVICE: a driver error. */
+ * the queue has come to it. x and y do not overlap. A function is called once per column; it has A^H if it is declared Hermitian
+ * or with KCL_SHELL_ADJOINT. KCL_USAGE: an argument that does not fit. KCL_DEVICE: a driver error. */
 int kcl_matrix_apply(kcl_matrix *A, int adjoint, const void *alpha, const kcl_vectors *x,
                      const void *beta, kcl_vectors *y);
 /** "format" of its products, "reason" for that, "kernel"; "" before they are prepared and for other names. Valid until the next
@@ -339,14 +345,15 @@ enum {
   KCL_PRECOND_HERMITIAN = 1, /**< M = M^H, positive definite as cg and minres need it */
   /** the function computes M^-H r, too; of a Hermitian M that is not needed */
   KCL_PRECOND_ADJOINT = 2,
-  /** M differs between applications in a solve: refused, no method here is flexible */
+  /** M may differ from one application to the next, such as an inner solve: for the methods fcg (M Hermitian, too) and fgmres
+   * alone, one of which "auto" takes */
   KCL_PRECOND_VARIES = 4
 };
 /** A preconditioner of the caller's: apply(user, adjoint, r, z, queue) computes z = M^-1 r of one column in `type` (a letter), on this place
  * (KCL_HOST, KCL_OPENCL), in the thread that called the library, once per application. user stays the caller's, and lives as long as M.
  * What the function computes may change between solves. It does not know of a solver's matrix, which may have any entries.
  *
- * KCL_USAGE: apply is NULL, KCL_PRECOND_VARIES, KCL_OPENCL on the native executor. KCL_INPUT: no rows. */
+ * KCL_USAGE: apply is NULL, no such property, KCL_OPENCL on the native executor. KCL_INPUT: no rows. */
 int kcl_precond_create_shell(kcl_context *c, int64_t rows, int type, kcl_apply_function apply,
                              void *user, int place, unsigned properties, kcl_precond **out);
 /** z = M^-1 r, or M^-H r where `adjoint` is not 0, for each column. Both are on the same place, of M's rows, with as many columns, real
@@ -467,10 +474,10 @@ typedef struct kcl_call {
 
 /** Result of a solve, for one right-hand side. More is in kcl_solver_number. */
 typedef struct kcl_result {
-  size_t size;              /**< sizeof(kcl_result), set by the caller */
-  int64_t iterations;       /**< iterations */
-  int32_t reason;           /**< a kcl_reason: why it ended */
-  int32_t converged;        /**< 1: reason is KCL_CONVERGED */
+  size_t size;        /**< sizeof(kcl_result), set by the caller; of several also their distance */
+  int64_t iterations; /**< iterations */
+  int32_t reason;     /**< a kcl_reason: why it ended */
+  int32_t converged;  /**< 1: reason is KCL_CONVERGED */
   double relative_residual; /**< |b - A x| / |b| by the method's recurrence */
   double
       true_relative_residual; /**< |b - A x| / |b|, recomputed on the host; -1 without a certificate */

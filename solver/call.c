@@ -196,8 +196,8 @@ static int read_columns(columns *c, const kcl_vectors *B, const kcl_vectors *X) 
   kcl_distribution *d = s->distribution;
   const kcl_type t = s->A->type;
   const bool shared = d, absent = d && d->without_vectors;
-  const kcl_vectors_need b = {names[0], t, s->A->rows, shared, absent},
-                         x = {names[1], t, s->A->cols, shared, absent};
+  const kcl_vectors_need b = {names[0], t, s->A->rows, true, false, shared, absent},
+                         x = {names[1], t, s->A->cols, true, true, shared, absent};
   int rc;
   if (c->k < 1 || c->k > most_columns(c->s))
     return kcl_fail(s->ctx, KCL_USAGE,

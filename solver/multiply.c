@@ -11,6 +11,13 @@ typedef struct product {
   const void *alpha, *beta;
 } product;
 
+/* y = ... + beta y */
+static bool adds_y(const product *p) {
+  double beta[2] = {0, 0};
+  if (p->beta) kcl_element(p->op->system.options.precision, p->beta, 0, beta);
+  return beta[0] != 0 || beta[1] != 0;
+}
+
 static int read_product(product *p, const kcl_vectors *x, const kcl_vectors *y) {
   static const char *const names[] = {"x", "y"};
   const kcl_csr *A = p->op->system.A;
@@ -18,8 +25,9 @@ static int read_product(product *p, const kcl_vectors *x, const kcl_vectors *y) 
   kcl_distribution *d = p->op->system.distribution;
   kcl_context *ctx = p->op->system.ctx;
   const bool shared = d, absent = d && d->without_vectors;
-  const kcl_vectors_need of_x = {names[0], t, p->adjoint ? A->rows : A->cols, shared, absent},
-                         of_y = {names[1], t, p->adjoint ? A->cols : A->rows, shared, absent};
+  const int64_t n = p->adjoint ? A->rows : A->cols, m = p->adjoint ? A->cols : A->rows;
+  const kcl_vectors_need of_x = {names[0], t, n, true, false, shared, absent},
+                         of_y = {names[1], t, m, adds_y(p), true, shared, absent};
   int rc = kcl_vectors_read(ctx, x, &of_x, &p->x);
   if (!rc) rc = kcl_vectors_read(ctx, y, &of_y, &p->y);
   return rc || shared ? rc : kcl_vectors_check_pair(ctx, &p->x, &p->y, names);

@@ -107,7 +107,7 @@ static int open_side(kcl_operator *op, int side, int nrhs) {
   return rc;
 }
 
-static int open_sides(kcl_operator *op, int nrhs) {
+int kcl_operator_open(kcl_operator *op, int nrhs) {
   int rc = KCL_OK;
   for (int i = 0; i < SIDES && !rc; i++)
     if (side_of(op, i) == i) rc = open_side(op, i, nrhs);
@@ -136,7 +136,7 @@ int kcl_operator_create(kcl_context *ctx, const kcl_csr *A, const kcl_operator_o
   KCL_TRY(convert_operator_values(&op->system));
   KCL_TRY(build_operator_matrix(op, format, o->products));
   op->system.seconds_convert = kcl_now() - start;
-  KCL_TRY(open_sides(op, o->nrhs));
+  KCL_TRY(kcl_operator_open(op, o->nrhs));
   *out = op, op = NULL;
 done:
   kcl_operator_free(&op);
@@ -163,6 +163,9 @@ void kcl_operator_free(kcl_operator **op) {
 int kcl_operator_engine(const kcl_operator *op, bool adjoint, int64_t columns, kcl_engine **out) {
   *out = engine_of_operator(op, side_of(op, adjoint), columns);
   if (*out) return KCL_OK;
+  if (op->system.shell)
+    return kcl_fail(op->system.ctx, KCL_USAGE,
+                    "the function does not compute A^H x: KCL_SHELL_ADJOINT declares that it does");
   return kcl_fail(op->system.ctx, KCL_USAGE,
                   "the operator was created without %s: see kcl_operator_options.products",
                   adjoint ? "A^H" : "A");

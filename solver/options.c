@@ -270,7 +270,7 @@ void kcl_options_free(kcl_options **o) {
 int kcl_options_set_number(kcl_options *o, const char *name, double value) {
   char text[32] = "";
   if (isfinite(value))
-    text[kcl_number_print(value, text)] = 0;
+    kcl_number_print(value, text);
   else
     strcpy(text, isnan(value) ? "NaN" : "infinity");
   return kcl_options_set(o, name, text);
@@ -299,7 +299,7 @@ static const char *get_row(int i, const kcl_options *o, char text[32]) {
   const double v = option_number(r, field);
   if (v == option_number(r, standard)) return "default";
   if (kcl_option_word(i, 0)) return kcl_option_word(i, (int)v);
-  text[kcl_number_print(v, text)] = 0;
+  kcl_number_print(v, text);
   return text;
 }
 

@@ -260,8 +260,8 @@ static int apply_to_columns(kcl_engine *e, const typed_vectors *r, const typed_v
 }
 
 /* In single or double, real or complex as M. */
-static int read_typed(const kcl_precond *p, const char *name, const kcl_vectors *given,
-                      typed_vectors *out) {
+static int read_typed(const kcl_precond *p, const char *name, bool written,
+                      const kcl_vectors *given, typed_vectors *out) {
   const kcl_type own = p->system.options.precision;
   kcl_type t = own;
   if (given && given->type) {
@@ -269,7 +269,8 @@ static int read_typed(const kcl_precond *p, const char *name, const kcl_vectors 
     if (rc) return rc;
   }
   out->type = kcl_type_complex(t) == kcl_type_complex(own) ? t : own;
-  const kcl_vectors_need need = {.name = name, .type = out->type, .rows = p->shape.rows};
+  const kcl_vectors_need need = {
+      .name = name, .type = out->type, .rows = p->shape.rows, .reads = !written, .writes = written};
   return kcl_vectors_read(p->system.ctx, given, &need, &out->v);
 }
 
@@ -278,8 +279,8 @@ int kcl_precond_apply(kcl_precond *p, int adjoint, const kcl_vectors *r, kcl_vec
   kcl_context *ctx = p->system.ctx;
   KCL_ENTER(ctx);
   typed_vectors from, to;
-  int rc = read_typed(p, "r", r, &from);
-  if (!rc) rc = read_typed(p, "z", z, &to);
+  int rc = read_typed(p, "r", false, r, &from);
+  if (!rc) rc = read_typed(p, "z", true, z, &to);
   if (rc) return rc;
   if (from.v.cols != to.v.cols || from.v.place != to.v.place)
     return kcl_fail(ctx, KCL_USAGE, "r has %lld columns and z %lld, or one of them is in a buffer",

@@ -3,11 +3,7 @@
 #include "core/base/context.h"
 
 static int check_properties(kcl_context *ctx, unsigned properties) {
-  enum { ALL = KCL_PRECOND_HERMITIAN | KCL_PRECOND_ADJOINT };
-  if (properties & KCL_PRECOND_VARIES)
-    return kcl_fail(ctx, KCL_USAGE,
-                    "KCL_PRECOND_VARIES: no method here is flexible, M must be the same in all "
-                    "applications of a solve");
+  enum { ALL = KCL_PRECOND_HERMITIAN | KCL_PRECOND_ADJOINT | KCL_PRECOND_VARIES };
   if (properties & ~(unsigned)ALL)
     return kcl_fail(ctx, KCL_USAGE, "properties %#x: bits of KCL_PRECOND_HERMITIAN and its like",
                     properties);
@@ -24,7 +20,8 @@ static int add_functions(kcl_preconditioner *M, const kcl_shell *shell) {
   return rc;
 }
 
-static int make_shell(kcl_context *ctx, const kcl_shell *shell, kcl_preconditioner **out) {
+static int make_shell(kcl_context *ctx, const kcl_shell *shell, bool varies,
+                      kcl_preconditioner **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "a preconditioner", (void **)out);
   if (rc) return rc;
   const bool hermitian = shell->properties & KCL_SHELL_HERMITIAN;
@@ -32,6 +29,7 @@ static int make_shell(kcl_context *ctx, const kcl_shell *shell, kcl_precondition
                                .kind = &kcl_precond_shell,
                                .type = shell->type,
                                .hermitian = hermitian,
+                               .varies = varies,
                                .symmetric = hermitian && !kcl_type_complex(shell->type),
                                .adjoint = !hermitian && (shell->properties & KCL_SHELL_ADJOINT),
                                .size = {.levels = 1, .rows = (double)shell->rows, .complexity = 1}};
@@ -68,7 +66,7 @@ int kcl_precond_of_function(kcl_context *ctx, int64_t rows, kcl_type type, kcl_a
   p->shape = (kcl_csr){.rows = rows, .cols = rows, .type = type};
   p->system.A = &p->shape;
   p->system.options = kcl_defaults, p->system.options.precision = type;
-  KCL_TRY(make_shell(ctx, &shell, &p->M));
+  KCL_TRY(make_shell(ctx, &shell, properties & KCL_PRECOND_VARIES, &p->M));
   *out = p, p = NULL;
 done:
   kcl_precond_free(&p);

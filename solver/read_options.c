@@ -35,3 +35,8 @@ int kcl_near_null_copy(kcl_options *o, kcl_dense *copy) {
   if (!rc) memcpy(copy->val, B->val, (size_t)count * sizeof *B->val);
   return rc;
 }
+
+kcl_type kcl_precision_for(kcl_type asked, kcl_type of_A) {
+  if (!kcl_type_complex(of_A) || kcl_type_complex(asked)) return asked;
+  return asked == KCL_S ? KCL_C : KCL_Z;
+}

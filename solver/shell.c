@@ -4,8 +4,8 @@
  * solves, and certificates multiply by the same function, once per answer. */
 #include "core/base/context.h"
 #include "solver/engine/given.h"
+#include "solver/operator.h"
 #include "solver/precond_object.h"
-#include "solver/solver.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,32 @@ int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
   kcl_system system = {.ctx = ctx, .A = &shape, .shell = A, .options = o};
   if (M && (rc = kcl_precond_give(M, &system))) return rc;
   return kcl_setup_system(&system, (kcl_sums){0}, NULL, KCL_KEEP_NOTHING, out);
+}
+
+/* ---------------------------------------------------------------- products */
+
+int kcl_operator_of_shell(kcl_context *ctx, const kcl_shell *A, kcl_operator **out) {
+  kcl_operator *op = *out = NULL;
+  int rc;
+  KCL_TRY(kcl_shell_check(ctx, A));
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *op, "an operator", (void **)&op));
+  op->given = (kcl_csr){.rows = A->rows, .cols = A->cols, .type = A->type};
+  op->shell = *A;
+  op->system = (kcl_system){.ctx = ctx, .A = &op->given, .shell = &op->shell};
+  op->system.options.precision = A->type;
+  kcl_context_retain(ctx);
+  kcl_stored **side = op->system.shared;
+  KCL_TRY(kcl_stored_of_shell(ctx, A, false, &side[0]));
+  if (A->properties & KCL_SHELL_HERMITIAN)
+    side[1] = kcl_stored_share(side[0]);
+  else if (A->properties & KCL_SHELL_ADJOINT)
+    KCL_TRY(kcl_stored_of_shell(ctx, A, true, &side[1]));
+  strcpy(op->why, "a function of the caller's");
+  KCL_TRY(kcl_operator_open(op, 1));
+  *out = op, op = NULL;
+done:
+  kcl_operator_free(&op);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- certificate */

@@ -97,6 +97,8 @@ int kcl_check_parameters(kcl_options *o);
 
 /* Steps of a set-up that distributed/ shares: names that were not given; symmetry by the rule of the options. */
 kcl_options kcl_options_of(const kcl_options *o); /* kcl_defaults where it is NULL or all zero */
+/* A real precision becomes the complex one where A is complex. */
+kcl_type kcl_precision_for(kcl_type asked, kcl_type of_A);
 void kcl_read_options(kcl_system *s);
 int kcl_near_null_copy(kcl_options *o,
                        kcl_dense *copy); /* o->near_null becomes copy, whose val is to be freed */

@@ -110,6 +110,16 @@ static int check_buffer_of(kcl_context *ctx, const kcl_vectors *v, const kcl_vec
     return kcl_fail(ctx, KCL_USAGE,
                     "%s.data is a buffer of another OpenCL context: use that of kcl_context_opencl",
                     need->name);
+  if (need->writes && !p.writable)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "%s.data is a buffer that kernels only read (CL_MEM_READ_ONLY): it is to be "
+                    "written",
+                    need->name);
+  if (need->reads && !p.readable)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "%s.data is a buffer that kernels only write (CL_MEM_WRITE_ONLY): it is to be "
+                    "read",
+                    need->name);
   if (p.bytes >= bytes) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE,
                   "%s.data is a buffer of %zu bytes: %lld by %lld of type %c need %zu", need->name,

@@ -14,8 +14,9 @@ typedef struct kcl_vectors_need {
   const char *name; /* of the argument, for messages */
   kcl_type type;
   int64_t rows;
-  bool shared; /* on several ranks, which read data and cols alone; */
-  bool absent; /* and this one has no part: it may be NULL */
+  bool reads, writes; /* by kernels, of a buffer */
+  bool shared;        /* on several ranks, which read data and cols alone; */
+  bool absent;        /* and this one has no part: it may be NULL */
 } kcl_vectors_need;
 
 /* *out: the vectors given, all fields set. KCL_USAGE: see kcl_vectors in krylocl.h. */

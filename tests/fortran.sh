@@ -12,9 +12,10 @@ else
   ${CC:-cc} $san -Iinclude -c tests/fortran/sizes.c -o "$folder/sizes.o"
   check $? "sizes.c does not compile"
   for source in tests/fortran/solve.f90 "$folder/poisson.f90"; do
-    program=$folder/$(basename "$source" .f90)
+    program=$folder/$(basename "$source" .f90) functions=
+    [ "$source" != tests/fortran/solve.f90 ] || functions=tests/fortran/operators.f90
     # shellcheck disable=SC2086 # lists of words
-    gfortran -std=f2008 -Wall -Wextra -Werror -Wno-compare-reals -Wno-function-elimination -O1 $san -J"$folder" include/krylocl.f90 "$source" "$folder/sizes.o" \
+    gfortran -std=f2008 -Wall -Wextra -Werror -Wno-compare-reals -Wno-function-elimination -O1 $san -J"$folder" include/krylocl.f90 $functions "$source" "$folder/sizes.o" \
       -o "$program" $libraries >"$folder/err" 2>&1
     check $? "$source: $(grep -B4 -m 3 Error "$folder/err")"
   done

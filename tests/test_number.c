@@ -113,7 +113,8 @@ static void test_printing(void) {
   for (int i = 0; i < 1000000; i++) {
     uint64_t bits = random_bits();
     double v, back = 0;
-    char s[96] = {0}, t[40];
+    char s[96], t[40];
+    memset(s, 'x', sizeof s), s[sizeof s - 1] = 0;
     memcpy(&v, &bits, 8);
     if (i % 4 == 1) v = (double)(int64_t)random_bits() * 0x1p-60;
     if (i % 4 == 2) v = (double)(random_bits() % 100000) / 1000;

@@ -109,6 +109,43 @@ static void test_refused_buffers(const equations *q) {
   clReleaseMemObject(foreign), clReleaseContext(other);
 }
 
+/* Kernels may not write the one, nor read the other. */
+static void test_one_way_buffers(const equations *q) {
+  const columns c = {ROWS, 1, 0, ROWS, 1, 8};
+  const double one = 1, zero = 0;
+  cl_int code;
+  cl_mem both = put(&c, q->b),
+         to_read = clCreateBuffer(context, CL_MEM_READ_ONLY, ROWS * 8, NULL, &code),
+         to_write = clCreateBuffer(context, CL_MEM_WRITE_ONLY, ROWS * 8, NULL, &code);
+  const kcl_vectors x = vectors(&c, both), only_read = vectors(&c, to_read),
+                    only_written = vectors(&c, to_write);
+  const struct {
+    kcl_vectors x, y;
+    const double *beta;
+    const char *word; /* NULL: not refused */
+  } t[] = {{x, only_read, NULL, "y.data is a buffer that kernels only read"},
+           {only_written, x, NULL, "x.data is a buffer that kernels only write"},
+           {x, only_written, &one, "y.data is a buffer that kernels only write"},
+           {only_read, only_written, &zero, NULL}};
+  kcl_operator *op = NULL;
+  CHECK(!kcl_operator_create(ctx, q->A, NULL, &op));
+  for (int i = 0; i < 4; i++) {
+    kcl_vectors y = t[i].y;
+    const int rc = kcl_operator_multiply(op, 0, NULL, &t[i].x, t[i].beta, &y);
+    CHECKF(t[i].word ? rc == KCL_USAGE && strstr(kcl_error(), t[i].word) : !rc, "case %d: %d, %s",
+           i, rc, kcl_error());
+  }
+  for (int i = 0; i < 2; i++) {
+    kcl_vectors bad = i ? only_written : only_read;
+    CHECKF(kcl_solve_vectors(q->s, NULL, &x, &bad, NULL) == KCL_USAGE &&
+               strstr(kcl_error(), i ? "x.data is a buffer that kernels only write"
+                                     : "x.data is a buffer that kernels only read"),
+           "%s", kcl_error());
+  }
+  kcl_operator_free(&op);
+  clReleaseMemObject(both), clReleaseMemObject(to_read), clReleaseMemObject(to_write);
+}
+
 /* ---------------------------------------------------------------- contexts */
 
 static void refuse_objects(void *c, void *d, void *q, const char *word) {
@@ -182,7 +219,7 @@ int main(void) {
   equations q;
   if (!open_context(false)) return check_report();
   if (open_system(&q, "poisson2d:8", KCL_D, &o))
-    test_products(&q), test_sub_buffers(&q), test_refused_buffers(&q);
+    test_products(&q), test_sub_buffers(&q), test_refused_buffers(&q), test_one_way_buffers(&q);
   close_system(&q);
   test_contexts();
   close_context();

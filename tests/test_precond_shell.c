@@ -243,9 +243,6 @@ static void test_failing(const place *p) {
   refused(p, kcl_precond_of_function(ctx, n, KCL_D, apply_ssor, &f, 5, 0, &N), KCL_USAGE, "place");
   refused(p, kcl_precond_of_function(ctx, n, KCL_D, apply_ssor, &f, KCL_HOST, 8, &N), KCL_USAGE,
           "properties");
-  refused(p,
-          kcl_precond_of_function(ctx, n, KCL_D, apply_ssor, &f, KCL_HOST, KCL_PRECOND_VARIES, &N),
-          KCL_USAGE, "flexible");
   if (!p->ctx->opencl)
     refused(p, kcl_precond_of_function(ctx, n, KCL_D, apply_ssor, &f, KCL_OPENCL, 0, &N), KCL_USAGE,
             "OpenCL");

@@ -95,7 +95,7 @@ static bool seventeen(double v, uint64_t *n, int *k) {
   }
 }
 
-/* Prints n 10^k without trailing zeros, the decimal point placed as by %g. */
+/* Prints n 10^k, ended by 0, without trailing zeros, the decimal point placed as by %g. */
 static int place_point(char *out, uint64_t n, int k, bool minus) {
   char d[24], *o = out;
   while (n % 10 == 0) n /= 10, k++;
@@ -116,6 +116,7 @@ static int place_point(char *out, uint64_t n, int k, bool minus) {
     if (e > 99) *o++ = (char)('0' + e / 100);
     if (e > 9) *o++ = (char)('0' + e / 10 % 10);
     *o++ = (char)('0' + e % 10);
+    *o = 0;
     return (int)(o - out);
   }
   if (e < 0) *o++ = '0', *o++ = '.';
@@ -124,6 +125,7 @@ static int place_point(char *out, uint64_t n, int k, bool minus) {
     if (i == e + 1 && e >= 0) *o++ = '.';
     *o++ = i < len ? d[i] : '0';
   }
+  *o = 0;
   return (int)(o - out);
 }
 
@@ -145,10 +147,7 @@ int kcl_number_print(double v, char out[32]) {
   int k;
   double a = v < 0 ? -v : v, back;
   if (a < 1e15 && a == (double)(int64_t)a && !(a == 0 && 1 / v < 0)) {
-    if (a == 0) {
-      out[0] = '0';
-      return 1;
-    }
+    if (a == 0) return strcpy(out, "0"), 1;
     return place_point(out, (uint64_t)a, 0, v < 0);
   }
   if (a == 0 || !seventeen(a, &n, &k)) return by_printf(v, out);

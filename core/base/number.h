@@ -29,7 +29,8 @@ const char *kcl_number_slow(const char *p, double *v); /* strtod in the C locale
 const char *kcl_number_long(const char *p,
                             double *v); /* more than 19 digits, leading zeros included */
 int kcl_number_print(
-    double v, char out[32]); /* the shortest of 15, 16, 17 digits that reads back; its length */
+    double v,
+    char out[32]); /* the shortest of 15, 16, 17 digits that reads back, ended by 0; its length */
 
 /* *v = w 10^q; false if the rounding is not certain. */
 static inline bool kcl_decimal(uint64_t w, int64_t q, double *v) {

@@ -25,6 +25,7 @@ typedef struct kcl_buffer_place {
   void *root;
   size_t offset, bytes;
   bool is_buffer, of_context;
+  bool readable, writable; /* by kernels */
 } kcl_buffer_place;
 
 typedef struct kcl_opencl_ops {

@@ -10,16 +10,17 @@ typedef struct array_reading {
   const kcl_entries *e;
   const void *starts; /* [lines + 1], of rows or columns; NULL: coordinates */
   int64_t lines;
+  int64_t block, rows, cols; /* of the dense blocks, 1: numbers; the matrix in blocks */
   int start_bits;
   kcl_type type;
   int width;           /* doubles per value */
-  uint64_t *words;     /* [nnz, 1 + width] */
+  uint64_t *words;     /* [nnz, block, block, 1 + width] */
   _Atomic int64_t bad; /* the first entry that is refused */
 } array_reading;
 
+/* The place of an entry, which is a number or a block. */
 typedef struct array_entry {
   uint64_t row, col; /* counted from 0 */
-  double value[2];
 } array_entry;
 
 /* Element k of an array of indices, counted from 0. What lies before the base becomes huge. */
@@ -58,51 +59,73 @@ static inline array_entry entry_at(const array_reading *a, int64_t k, int64_t *l
   while (a->starts && line_start(a, *line + 1) <= k) ++*line;
   t.row = e->layout == KCL_CSR ? (uint64_t)*line : index_at(a, e->row, e->row_bits, k);
   t.col = e->layout == KCL_CSC ? (uint64_t)*line : index_at(a, e->col, e->col_bits, k);
-  kcl_element(a->type, e->val, k, t.value);
   return t;
 }
 
-static bool finite_value(const array_entry *t) {
-  return isfinite(t->value[0]) && isfinite(t->value[1]);
+static const char outside[] = "lies outside the matrix", infinite[] = "is infinite or not a number";
+
+static inline bool is_outside(const array_reading *a, const array_entry *t) {
+  return t->row >= (uint64_t)a->rows || t->col >= (uint64_t)a->cols;
 }
 
-/* Why the entry is refused, or NULL. */
-static inline const char *entry_refusal(const kcl_entries *e, const array_entry *t) {
-  if (t->row >= (uint64_t)e->rows || t->col >= (uint64_t)e->cols) return "lies outside the matrix";
-  if (!finite_value(t)) return "is infinite or not a number";
+/* Why the number at this place in the matrix is refused, or NULL. */
+static inline const char *number_refusal(const kcl_entries *e, const array_entry *t,
+                                         const double value[2]) {
+  if (!isfinite(value[0]) || !isfinite(value[1])) return infinite;
   if (!e->half) return NULL;
   if (e->half == KCL_LOWER && t->col > t->row) return "lies above the diagonal of a lower half";
   if (e->half == KCL_UPPER && t->col < t->row) return "lies below the diagonal of an upper half";
   if (t->row != t->col) return NULL;
-  if (e->symmetry == KCL_SKEW && (t->value[0] != 0 || t->value[1] != 0))
+  if (e->symmetry == KCL_SKEW && (value[0] != 0 || value[1] != 0))
     return "is not zero, on the diagonal of a skew-symmetric matrix";
-  if (e->symmetry == KCL_HERMITIAN && t->value[1] != 0)
+  if (e->symmetry == KCL_HERMITIAN && value[1] != 0)
     return "is not real, on the diagonal of a hermitian matrix";
   return NULL;
+}
+
+/* Writes the numbers of entry k, at t, to w [block, block, 1 + width], up to one that is refused: why, or NULL. */
+static inline const char *copy_numbers(const array_reading *a, int64_t k, const array_entry *t,
+                                       uint64_t *w) {
+  const int64_t n = a->block;
+  double value[2];
+  if (is_outside(a, t)) return outside;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < n; j++, w += a->width + 1) {
+      const array_entry at = {t->row * (uint64_t)n + (uint64_t)i,
+                              t->col * (uint64_t)n + (uint64_t)j};
+      kcl_element(a->type, a->e->val, (k * n + i) * n + j, value);
+      const char *why = number_refusal(a->e, &at, value);
+      if (why) return why;
+      w[0] = at.row | at.col << 32;
+      memcpy(w + 1, value, (size_t)a->width * sizeof *value);
+    }
+  return NULL;
+}
+
+static uint64_t *words_of(const array_reading *a, int64_t k) {
+  return a->words + k * a->block * a->block * (a->width + 1);
 }
 
 static void copy_entries(void *arg, int64_t from, int64_t to) {
   array_reading *a = arg;
   int64_t line = a->starts ? line_of(a, from) : 0;
-  uint64_t *w = a->words + from * (a->width + 1);
-  for (int64_t k = from; k < to; k++, w += a->width + 1) {
+  for (int64_t k = from; k < to; k++) {
     const array_entry t = entry_at(a, k, &line);
-    if (entry_refusal(a->e, &t)) {
-      kcl_lower(&a->bad, k);
-      return;
-    }
-    w[0] = t.row | t.col << 32;
-    memcpy(w + 1, t.value, (size_t)a->width * sizeof *t.value);
+    if (!copy_numbers(a, k, &t, words_of(a, k))) continue;
+    kcl_lower(&a->bad, k);
+    return;
   }
 }
 
 static int refuse_entry(kcl_context *ctx, const array_reading *a) {
   int64_t line = a->starts ? line_of(a, a->bad) : 0;
   const array_entry t = entry_at(a, a->bad, &line);
-  return kcl_fail(ctx, finite_value(&t) ? KCL_USAGE : KCL_INPUT,
-                  "entry %lld of the arrays, row %lld and column %lld, all counted from %d, %s",
-                  as_given(a, (uint64_t)a->bad), as_given(a, t.row), as_given(a, t.col),
-                  (int)a->e->base, entry_refusal(a->e, &t));
+  const char *why = copy_numbers(a, a->bad, &t, words_of(a, a->bad)),
+             *blocks = a->block > 1 ? " in blocks" : "";
+  return kcl_fail(ctx, why == infinite ? KCL_INPUT : KCL_USAGE,
+                  "entry %lld of the arrays, row %lld and column %lld%s, all counted from %d, %s",
+                  as_given(a, (uint64_t)a->bad), as_given(a, t.row), as_given(a, t.col), blocks,
+                  (int)a->e->base, why);
 }
 
 /* ---------------------------------------------------------------- the fields */
@@ -124,6 +147,20 @@ static int check_fields(kcl_context *ctx, const kcl_entries *e) {
   if (!is_width(e->col_bits)) return refuse_field(ctx, "col_bits", e->col_bits, bits);
   if (e->base != 0 && e->base != 1) return refuse_field(ctx, "base", e->base, "0 or 1");
   return kcl_csr_check_sizes(ctx, e->rows, e->cols, e->nnz);
+}
+
+/* Blocks divide the matrix, and are given all. */
+static int check_blocks(kcl_context *ctx, const kcl_entries *e) {
+  const int64_t n = e->block ? e->block : 1;
+  int64_t numbers;
+  if (n < 1 || n > INT16_MAX) return refuse_field(ctx, "block", n, "1 to 32767, or 0");
+  if (e->rows % n || e->cols % n)
+    return kcl_fail(ctx, KCL_USAGE, "kcl_entries.block is %lld: it does not divide %lld x %lld",
+                    (long long)n, (long long)e->rows, (long long)e->cols);
+  if (n > 1 && e->half)
+    return refuse_field(ctx, "half", e->half, "0 with dense blocks, which are given whole");
+  if (__builtin_mul_overflow(e->nnz, n * n, &numbers)) numbers = INT64_MAX;
+  return kcl_csr_check_sizes(ctx, e->rows, e->cols, numbers);
 }
 
 static int check_declared_half(kcl_context *ctx, const kcl_entries *e) {
@@ -167,11 +204,13 @@ static int check_starts(kcl_context *ctx, const array_reading *a) {
 static int read_fields(kcl_context *ctx, const kcl_entries *e, array_reading *out) {
   int rc;
   if ((rc = kcl_need(ctx, "entries", e)) || (rc = check_fields(ctx, e))) return rc;
-  *out = (array_reading){.e = e, .bad = e->nnz};
+  if ((rc = check_blocks(ctx, e))) return rc;
+  *out = (array_reading){.e = e, .block = e->block ? e->block : 1, .bad = e->nnz};
+  out->rows = e->rows / out->block, out->cols = e->cols / out->block;
   if (e->layout == KCL_CSR)
-    out->starts = e->row, out->lines = e->rows, out->start_bits = e->row_bits;
+    out->starts = e->row, out->lines = out->rows, out->start_bits = e->row_bits;
   if (e->layout == KCL_CSC)
-    out->starts = e->col, out->lines = e->cols, out->start_bits = e->col_bits;
+    out->starts = e->col, out->lines = out->cols, out->start_bits = e->col_bits;
   if ((rc = kcl_type_of_letter("kcl_entries.type", e->type, &out->type)) ||
       (rc = check_declared_half(ctx, e)))
     return rc;
@@ -194,7 +233,7 @@ static int build_type(kcl_context *ctx, const array_reading *a, const mm_entries
   if (rc) return rc;
   wide->symmetry = (kcl_symmetry)e->symmetry;
   wide->field = a->width == 2 ? KCL_COMPLEX : KCL_REAL;
-  wide->stored = e->nnz;
+  wide->stored = e->nnz * a->block * a->block;
   if (wide->type == a->type) return *out = wide, KCL_OK;
   rc = kcl_csr_convert(ctx, wide, a->type, out);
   kcl_csr_free(&wide);
@@ -208,7 +247,7 @@ int kcl_csr_from_entries(kcl_context *ctx, const kcl_entries *entries, kcl_csr *
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = NULL;
   if ((rc = read_fields(ctx, entries, &a))) return rc;
-  KCL_TRY(mm_entries_alloc(ctx, a.width, entries->nnz, &list, &a.words));
+  KCL_TRY(mm_entries_alloc(ctx, a.width, entries->nnz * a.block * a.block, &list, &a.words));
   kcl_for(entries->nnz, KCL_FEW, copy_entries, &a);
   if (a.bad < entries->nnz) KCL_TRY(refuse_entry(ctx, &a));
   KCL_TRY(build_type(ctx, &a, &list, out));

@@ -95,7 +95,7 @@ typedef struct kcl_options {
    * tol |R b| and |b - A x| <= tol |b|. A itself is not changed. */
   kcl_scale_rule scale;
   bool no_direct; /**< "auto" does not end with a direct solution */
-  int restart; /**< cycle length of gmres, 1 to KCL_MAX_RESTART; 0: 20; ignored by other methods */
+  int restart; /**< cycle length of gmres and fgmres, 1 to KCL_MAX_RESTART; 0: 20; ignored by other methods */
   /** Right-hand sides that a solve iterates at once, sharing each pass over the matrix: 1 to
    * KCL_MAX_NRHS; 0: 1. Vectors of all of them are kept on the device. A format or method that
    * cannot share a pass solves them one after another (kcl_setup_info.nrhs). */

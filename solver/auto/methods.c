@@ -25,7 +25,16 @@ const char *kcl_auto_solver(const kcl_stats *s) {
   return methods_for(s, s->asymmetry <= KCL_MAX_ASYMMETRY, s->symmetric, false)[0];
 }
 
+/* Of those that suit, the ones whose M may vary. */
+static const char *const *flexible_methods(bool is_hermitian, bool is_positive) {
+  static const char *const positive[] = {"fcg", "fgmres", NULL}, *const general[] = {"fgmres",
+                                                                                     NULL};
+  return is_hermitian && is_positive ? positive : general;
+}
+
 static const char *const *methods_of(const kcl_system *s) {
+  if (s->given && s->given->varies)
+    return flexible_methods(s->hermitian && s->given->hermitian, s->stats.positive_diagonal);
   return methods_for(&s->stats, s->hermitian, s->symmetric, s->options.mixed);
 }
 

@@ -95,6 +95,7 @@ struct kcl_preconditioner {
   kcl_type type;             /* of A, and of programs that apply it */
   bool hermitian, symmetric; /* A = A^H, A = A^T */
   bool adjoint;              /* M^-H is applied, too */
+  bool varies;               /* M differs from one application to the next */
   double tol;                /* to be reached; 0: as small as may be */
   /* Programs of type double apply it with narrow vectors where they can: z has the rounding of float. */
   bool narrow;

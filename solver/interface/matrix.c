@@ -2,6 +2,8 @@
 #include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include "solver/interface/handles.h"
+#include "solver/vectors.h"
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +12,12 @@
 /* The library's own form, with arrays that stay the caller's. */
 static int borrow_entries(kcl_context *ctx, const kcl_entries *e, kcl_csr **out) {
   kcl_type type;
-  if (e->layout != KCL_CSR || e->row_bits != 64 || e->col_bits != 32 || e->base || e->half)
-    return kcl_fail(ctx, KCL_USAGE,
-                    "kcl_entries.borrow: compressed rows are needed, with 64-bit starts, 32-bit "
-                    "columns, base 0 and all entries; without borrow any form is copied");
+  if (e->layout != KCL_CSR || e->row_bits != 64 || e->col_bits != 32 || e->base || e->half ||
+      e->block > 1)
+    return kcl_fail(
+        ctx, KCL_USAGE,
+        "kcl_entries.borrow: compressed rows are needed, with 64-bit starts, 32-bit "
+        "columns, base 0, all entries and no blocks; without borrow any form is copied");
   int rc = kcl_type_of_letter("kcl_entries.type", e->type, &type);
   if (rc) return rc;
   const kcl_csr A = {.rows = e->rows,
@@ -31,14 +35,16 @@ static int borrow_entries(kcl_context *ctx, const kcl_entries *e, kcl_csr **out)
 }
 
 /* A copy, unless the caller's arrays may be used. */
-static int take_entries(kcl_context *ctx, const kcl_entries *e, kcl_csr **out) {
-  int rc = kcl_need(ctx, "entries", e);
+static int take_entries(kcl_context *ctx, const kcl_entries *given, kcl_csr **out) {
+  kcl_entries e;
+  int rc = kcl_need(ctx, "entries", given);
+  if (!rc)
+    rc = kcl_read_sized(ctx, "kcl_entries", given, offsetof(kcl_entries, symmetry), sizeof e, &e);
   if (rc) return rc;
-  if (e->size != sizeof *e || (e->borrow != 0 && e->borrow != 1))
-    return kcl_fail(ctx, KCL_USAGE,
-                    "kcl_entries: size is %zu, %zu is needed; borrow is %d, 0 or 1 is needed",
-                    e->size, sizeof *e, (int)e->borrow);
-  return e->borrow ? borrow_entries(ctx, e, out) : kcl_csr_from_entries(ctx, e, out);
+  e.size = sizeof e;
+  if (e.borrow != 0 && e.borrow != 1)
+    return kcl_fail(ctx, KCL_USAGE, "kcl_entries.borrow is %d, it must be 0 or 1", (int)e.borrow);
+  return e.borrow ? borrow_entries(ctx, &e, out) : kcl_csr_from_entries(ctx, &e, out);
 }
 
 /* Takes A over, also on failure. */
@@ -164,19 +170,20 @@ int kcl_matrix_update(kcl_matrix *A, const kcl_entries *entries) {
 /* ---------------------------------------------------------------- near-null vectors */
 
 /* Host columns of type d as kcl_dense. */
-static int copy_columns(kcl_context *ctx, const char *name, const kcl_vectors *v, int64_t rows,
+static int copy_columns(kcl_context *ctx, const char *name, const kcl_vectors *given, int64_t rows,
                         kcl_dense **out) {
+  kcl_vectors columns, *v = &columns;
+  int rc = kcl_read_sized(ctx, name, given, sizeof columns, sizeof columns, v);
+  if (rc) return rc;
   const int64_t cols = v->cols ? v->cols : 1, n = v->rows ? v->rows : rows,
                 inc = v->inc ? v->inc : 1, ld = v->ld ? v->ld : n * inc;
-  if (v->size != sizeof *v || v->place != KCL_HOST || (v->type && v->type != 'd') || !v->data ||
-      n < 1 || cols < 1 || cols > 12 || inc < 1 || ld < 1 || v->offset < 0 || n > INT32_MAX)
-    return kcl_fail(
-        ctx, KCL_USAGE,
-        "%s: at most 12 columns of type 'd' on the host are needed, with size, data and no "
-        "negative number",
-        name);
-  int rc = kcl_dense_create(ctx, n, cols, KCL_D, out);
-  if (rc) return rc;
+  if (v->place != KCL_HOST || (v->type && v->type != 'd') || !v->data || n < 1 || cols < 1 ||
+      cols > 12 || inc < 1 || ld < 1 || v->offset < 0 || n > INT32_MAX)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "%s: at most 12 columns of type 'd' on the host are needed, with data and no "
+                    "negative number",
+                    name);
+  if ((rc = kcl_dense_create(ctx, n, cols, KCL_D, out))) return rc;
   const double *from = (const double *)v->data + v->offset;
   for (int64_t j = 0; j < cols; j++)
     for (int64_t i = 0; i < n; i++) (*out)->val[j * n + i] = from[i * inc + j * ld];

@@ -3,12 +3,17 @@
 #include "solver/interface/handles.h"
 #include <string.h>
 
+static int create_product(kcl_matrix *A, const kcl_operator_options *wanted, kcl_operator **out) {
+  if (A->shell.apply) return kcl_operator_of_shell(A->ctx, &A->shell, out);
+  if (kcl_on_ranks(A->ctx)) return A->ctx->world->multiply(A->ctx, A->A, wanted, out);
+  return kcl_operator_create(A->ctx, A->A, wanted, out);
+}
+
 static int prepare_product(kcl_matrix *A, const kcl_options *o, kcl_products which) {
   const kcl_operator_options wanted = {
       .format = o->format, .precision = o->precision, .products = which, .nrhs = o->nrhs};
   kcl_operator *op = NULL;
-  int rc = kcl_on_ranks(A->ctx) ? A->ctx->world->multiply(A->ctx, A->A, &wanted, &op)
-                                : kcl_operator_create(A->ctx, A->A, &wanted, &op);
+  int rc = create_product(A, &wanted, &op);
   if (rc) return rc;
   kcl_operator_free(&A->product);
   A->product = op;
@@ -16,15 +21,24 @@ static int prepare_product(kcl_matrix *A, const kcl_options *o, kcl_products whi
   return KCL_OK;
 }
 
+static int prepare_default(kcl_matrix *A, int adjoint) {
+  kcl_options o = kcl_options_for(NULL, A->A);
+  o.precision = A->A->type;
+  return prepare_product(A, &o, adjoint ? KCL_PRODUCTS_BOTH : KCL_PRODUCTS_PLAIN);
+}
+
+static int check_adjoint(const kcl_matrix *A, int adjoint) {
+  if (adjoint == 0 || adjoint == 1) return KCL_OK;
+  return kcl_fail(A->ctx, KCL_USAGE, "adjoint is %d: 0 or 1", adjoint);
+}
+
 int kcl_matrix_prepare(kcl_matrix *A, const kcl_options *o, int adjoint) {
+  int rc;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  int rc = kcl_matrix_need_entries(A);
-  if (rc) return rc;
-  if (adjoint != 0 && adjoint != 1)
-    return kcl_fail(A->ctx, KCL_USAGE, "adjoint is %d: 0 or 1", adjoint);
-  kcl_options wanted = kcl_options_for(o, A->A);
-  if (!o) wanted.precision = A->A->type;
+  if ((rc = kcl_matrix_need_entries(A)) || (rc = check_adjoint(A, adjoint))) return rc;
+  if (!o) return prepare_default(A, adjoint);
+  const kcl_options wanted = kcl_options_for(o, A->A);
   return prepare_product(A, &wanted, adjoint ? KCL_PRODUCTS_BOTH : KCL_PRODUCTS_PLAIN);
 }
 
@@ -33,10 +47,12 @@ int kcl_matrix_apply(kcl_matrix *A, int adjoint, const void *alpha, const kcl_ve
   int rc;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  if (adjoint != 0 && adjoint != 1)
-    return kcl_fail(A->ctx, KCL_USAGE, "adjoint is %d: 0 or 1", adjoint);
-  if (!A->product && (rc = kcl_matrix_prepare(A, NULL, adjoint))) return rc;
-  return kcl_operator_multiply(A->product, adjoint, alpha, x, beta, y);
+  if ((rc = check_adjoint(A, adjoint))) return rc;
+  if (!A->product && (rc = prepare_default(A, adjoint))) return rc;
+  A->references++; /* a function may give its matrix back */
+  rc = kcl_operator_multiply(A->product, adjoint, alpha, x, beta, y);
+  kcl_matrix_free(&A);
+  return rc;
 }
 
 const char *kcl_matrix_text(const kcl_matrix *A, const char *name) {

@@ -1,6 +1,7 @@
 /* kcl_solver: from a kcl_matrix; solves for vectors anywhere; what the last one was. */
 #include "core/base/context.h"
 #include "solver/interface/handles.h"
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,7 @@
 
 kcl_options kcl_options_for(const kcl_options *o, const kcl_csr *A) {
   kcl_options out = kcl_options_of(o);
-  if (kcl_type_complex(A->type) && !kcl_type_complex(out.precision))
-    out.precision = out.precision == KCL_S ? KCL_C : KCL_Z;
+  out.precision = kcl_precision_for(out.precision, A->type);
   return out;
 }
 
@@ -86,9 +86,8 @@ static int keep_reports(kcl_solver *s, int64_t count) {
   return rc;
 }
 
-static void fill_result(const kcl_report *r, kcl_result *out) {
-  *out = (kcl_result){.size = out->size,
-                      .iterations = r->iterations,
+static kcl_result result_of(const kcl_report *r) {
+  return (kcl_result){.iterations = r->iterations,
                       .reason = (int32_t)r->reason,
                       .converged = r->converged,
                       .relative_residual = r->relative_residual,
@@ -98,10 +97,21 @@ static void fill_result(const kcl_report *r, kcl_result *out) {
                                  r->seconds_certify};
 }
 
+/* Writes as many fields as the caller knows; those that the library does not know become zero. */
+static void put_result(kcl_result result, int64_t column, kcl_result *results) {
+  result.size = results->size;
+  char *to = (char *)results + (size_t)column * result.size;
+  memset(to, 0, result.size);
+  memcpy(to, &result, result.size < sizeof result ? result.size : sizeof result);
+}
+
+/* A struct of another version has the fields up to `converged`, and not many more than this one. */
 static int check_result(kcl_context *ctx, const kcl_result *results) {
-  if (!results || results->size == sizeof *results) return KCL_OK;
+  enum { LEAST = offsetof(kcl_result, relative_residual), MOST = 16 * sizeof(kcl_result) };
+  const size_t size = results ? results->size : LEAST;
+  if (size >= LEAST && size <= MOST && size % sizeof(int64_t) == 0) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE, "kcl_result.size is %zu: sizeof(kcl_result) is needed, %zu here",
-                  results->size, sizeof *results);
+                  size, sizeof *results);
 }
 
 int kcl_solve(kcl_solver *s, const kcl_vectors *b, kcl_vectors *x, const kcl_call *call,
@@ -112,12 +122,13 @@ int kcl_solve(kcl_solver *s, const kcl_vectors *b, kcl_vectors *x, const kcl_cal
   KCL_ENTER(ctx);
   if ((rc = check_result(ctx, results))) return rc;
   const int64_t cols = b && b->cols ? b->cols : 1;
-  for (int64_t j = 0; j < cols && results; j++) results[j] = (kcl_result){.size = sizeof *results};
+  for (int64_t j = 0; j < cols && results; j++) put_result((kcl_result){0}, j, results);
   if ((rc = keep_reports(s, cols))) return rc;
   s->running++;
   rc = kcl_solve_vectors(s, call, b, x, s->report);
   if (rc) s->reports = 0;
-  for (int64_t j = 0; j < s->reports && results; j++) fill_result(&s->report[j], &results[j]);
+  for (int64_t j = 0; j < s->reports && results; j++)
+    put_result(result_of(&s->report[j]), j, results);
   s->running--;
   if (s->freed && !s->running) kcl_solver_free(&s);
   return rc;

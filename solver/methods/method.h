@@ -16,8 +16,12 @@ typedef struct kcl_method {
   int restart;         /* iterations per cycle unless the caller sets them; 0: no cycles */
   bool least_squares;  /* takes rectangular A; M stands for A^H A */
   bool recurs_precond; /* updates M^-1 v by recurrences: M is linear to the rounding of the type */
+  bool flexible;       /* M may differ from one application to the next */
   void (*record)(kcl_program *k); /* START, then LOOP; failures stick to k */
 } kcl_method;
+
+/* Cycles of gmres; flexible: of fgmres (solver/methods/gmres_cycle.c). */
+void kcl_gmres_record(kcl_program *k, bool flexible);
 
 /* For methods of least squares (solver/methods/least_squares.c). */
 typedef struct kcl_least_squares {

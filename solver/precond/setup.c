@@ -14,6 +14,8 @@ static const char *asymmetric(const kcl_method *m) {
 /* Why M does not suit the method, whatever A is; or NULL. */
 static const char *given_unsuited(const kcl_preconditioner *M, const kcl_method *m) {
   const bool symmetric = M->kind->symmetric;
+  if (M->varies && !m->flexible)
+    return "varies between applications (KCL_PRECOND_VARIES), which fcg and fgmres alone allow";
   if (m->least_squares) return "stands for A, and least squares need A^H A";
   if (m->adjoint && !kcl_precond_has_adjoint(M)) return "has no M^-H, as this method needs it";
   if ((m->hermitian && !(symmetric && M->hermitian)) ||

@@ -1,6 +1,6 @@
 ! Through the module: sizes of structs as in C, Poisson in 1-based arrays on a device, tolerances, new values, columns, messages.
 program solve
-  use krylocl
+  use operators
   implicit none
   interface
     integer(c_size_t) function size_in_c(which) bind(C)
@@ -50,6 +50,8 @@ program solve
   call verify(kcl_options_set(o, "solver", "cgx") == KCL_USAGE, "a message")
   call verify(index(kcl_message(), "did you mean cg") > 0, "a message")
   call verify(kcl_matrix_create(c, entries, A) == KCL_OK, "a matrix")
+  call verify(kcl_matrix_number(A, "nnz", number) == KCL_OK, "a number of the matrix")
+  call verify(number == k, "a number of the matrix")
   call verify(kcl_solver_create(A, c_null_ptr, o, s) == KCL_OK, "a solver")
   call verify(kcl_solve_array(s, c_loc(b), c_loc(x), r) == KCL_OK, "a solve")
   call verify(r%converged == 1, "a solve")
@@ -108,11 +110,31 @@ program solve
   call kcl_solver_free(s)
   call kcl_matrix_free(A)
   call kcl_options_free(o)
+  call solve_functions
   call kcl_context_free(c)
   print '(i0,a,i0,a)', passed, ' passed, ', failed, ' failed, 0 skipped'
   if (failed > 0) stop 1
 
 contains
+  subroutine solve_functions
+    call verify(kcl_matrix_create_shell(c, int(n, c_int64_t), int(n, c_int64_t), KCL_D, laplace, c_loc(calls(1)), KCL_HOST, &
+                                        KCL_SHELL_HERMITIAN + KCL_SHELL_POSITIVE, A) == KCL_OK, "a function as A")
+    call verify(kcl_precond_create_shell(c, int(n, c_int64_t), KCL_D, scale_by_turns, c_loc(calls(2)), KCL_HOST, &
+                                         KCL_PRECOND_HERMITIAN + KCL_PRECOND_VARIES, M1) == KCL_OK, "a function as M")
+    call verify(kcl_solver_create(A, M1, c_null_ptr, s) == KCL_OK, "a solver of functions")
+    x = 0
+    call verify(kcl_solve_array(s, c_loc(b), c_loc(x), r) == KCL_OK, "its solve")
+    call verify(r%converged == 1 .and. all(calls >= r%iterations) .and. r%iterations > 5, "calls")
+    call verify(kcl_solver_text(s, "solver") == "fcg", "a flexible method")
+    vx = kcl_vectors(data=c_loc(x))
+    call verify(kcl_matrix_apply(A, 0_c_int, c_null_ptr, vx, c_null_ptr, vy) == KCL_OK, "a product by the function")
+    call verify(norm2(y - b(:, 1)) <= 1d-7*norm2(b(:, 1)), "its numbers")
+    call verify(kcl_matrix_number(A, "nnz", number) == KCL_USAGE, "no entries")
+    call verify(index(kcl_message(), "function") > 0, "no entries")
+    call kcl_solver_free(s)
+    call kcl_precond_free(M1)
+    call kcl_matrix_free(A)
+  end subroutine
   subroutine put(column, value)
     integer, intent(in) :: column
     real(c_double), intent(in) :: value

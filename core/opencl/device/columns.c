@@ -165,9 +165,11 @@ void kcl_opencl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place
   cl_mem_object_type type = 0;
   cl_context context = NULL;
   cl_mem parent = NULL;
+  cl_mem_flags flags = 0;
   cl_int code = clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
   *out = (kcl_buffer_place){.root = buffer};
   if (!code) code = clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+  if (!code) code = clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
   if (!code) code = clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof out->bytes, &out->bytes, NULL);
   if (!code)
     code = clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
@@ -176,6 +178,7 @@ void kcl_opencl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place
   if (parent) out->root = parent;
   out->is_buffer = !code && type == CL_MEM_OBJECT_BUFFER;
   out->of_context = context == ctx->opencl->context;
+  out->readable = !(flags & CL_MEM_WRITE_ONLY), out->writable = !(flags & CL_MEM_READ_ONLY);
 }
 
 void kcl_opencl_end_columns(kcl_opencl *o) {

@@ -1,0 +1,41 @@
+! Functions of a Fortran program as A and M, for tests/fortran/solve.f90.
+module operators
+  use krylocl
+  implicit none
+  integer(c_int), target :: calls(2) = 0 ! of laplace, of halve
+
+contains
+  ! y = A x: 3 on the diagonal, -1 beside it. user: the number of calls
+  integer(c_int) function laplace(user, adjoint, x, y, queue) bind(C) result(status)
+    type(c_ptr), value :: user, queue
+    integer(c_int), value :: adjoint
+    type(kcl_vectors), intent(in) :: x
+    type(kcl_vectors), intent(inout) :: y
+    real(c_double), pointer :: u(:), v(:)
+    integer(c_int), pointer :: count
+    call c_f_pointer(user, count)
+    call c_f_pointer(x%data, u, [x%rows])
+    call c_f_pointer(y%data, v, [y%rows])
+    count = count + 1
+    v = 3*u
+    v(2:) = v(2:) - u(:size(u) - 1)
+    v(:size(u) - 1) = v(:size(u) - 1) - u(2:)
+    status = merge(KCL_OK, KCL_USAGE, adjoint == 0 .and. .not. c_associated(queue))
+  end function
+
+  ! z = r / (3 + mod(calls, 2)): another M each time
+  integer(c_int) function scale_by_turns(user, adjoint, x, y, queue) bind(C) result(status)
+    type(c_ptr), value :: user, queue
+    integer(c_int), value :: adjoint
+    type(kcl_vectors), intent(in) :: x
+    type(kcl_vectors), intent(inout) :: y
+    real(c_double), pointer :: r(:), z(:)
+    integer(c_int), pointer :: count
+    call c_f_pointer(user, count)
+    call c_f_pointer(x%data, r, [x%rows])
+    call c_f_pointer(y%data, z, [y%rows])
+    count = count + 1
+    z = r/(3 + mod(count, 2))
+    status = merge(KCL_OK, KCL_USAGE, adjoint == 0 .and. .not. c_associated(queue))
+  end function
+end module
