@@ -79,8 +79,7 @@ int kcl_solver_update(kcl_solver *s, kcl_matrix *A, int keep) {
 
 static int keep_reports(kcl_solver *s, int64_t count) {
   free(s->report), s->report = NULL, s->reports = 0;
-  if (count < 1 || count > PTRDIFF_MAX / (int64_t)sizeof *s->report)
-    return KCL_OK; /* refused later */
+  if (!count) return KCL_OK;
   int rc = kcl_alloc(s->system.ctx, count, sizeof *s->report, "reports", (void **)&s->report);
   if (!rc) s->reports = count;
   return rc;
@@ -111,8 +110,9 @@ int kcl_solve(kcl_solver *s, const kcl_vectors *b, kcl_vectors *x, const kcl_cal
   kcl_context *ctx = s->system.ctx;
   KCL_ENTER(ctx);
   if ((rc = check_result(ctx, results))) return rc;
-  const int64_t cols = b && b->cols ? b->cols : 1;
-  for (int64_t j = 0; j < cols && results; j++) results[j] = (kcl_result){.size = sizeof *results};
+  const int64_t cols = kcl_count_columns(s, b, x);
+  if (results) results[0] = (kcl_result){.size = sizeof *results};
+  for (int64_t j = 1; j < cols && results; j++) results[j] = results[0];
   if ((rc = keep_reports(s, cols))) return rc;
   s->running++;
   rc = kcl_solve_vectors(s, call, b, x, s->report);
