@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     update += updated - begin, solve += seconds() - updated, iterations += r.iterations;
   }
   for (int i = 0; i < n; i++) after += u[i];
-  printf("update %.2f ms, solve %.2f ms, iterations %.1f\n", update / steps * 1e3,
+  printf("update %.3f ms, solve %.2f ms, iterations %.1f\n", update / steps * 1e3,
          solve / steps * 1e3, (double)iterations / steps);
   expect(fabs(after - before) <= 1e-5 * before, "no heat is lost");
   kcl_solver_free(&s), kcl_matrix_free(&A), kcl_options_free(&o), kcl_context_free(&c);
