@@ -31,7 +31,7 @@ static void fill_values(int m, double time) {
       if (col[k] == i)
         diagonal = k;
       else
-        sum -= val[k] = -dt * 2 * own * other / (own + other);
+        sum -= val[k] = -2 * dt * (own * other) / (own + other);
     }
     val[diagonal] = 1 + sum;
   }
