@@ -106,7 +106,7 @@ make -s -j"$(nproc)"
 make -s install >/dev/null
 cd ..
 ldconfig
-krylocl solve A.mtx --check direct
+/usr/local/bin/krylocl solve A.mtx --check direct
 gcc example.c -o own $(PKG_CONFIG_PATH=/usr/local/lib/pkgconfig pkg-config --cflags --libs krylocl)
 ./own
 echo "krylocl works on $(. /etc/os-release && echo "$PRETTY_NAME")"

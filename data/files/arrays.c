@@ -188,7 +188,7 @@ typedef struct row_copying {
   atomic_bool other; /* columns do not ascend, or an entry is refused */
 } row_copying;
 
-static bool all_finite(kcl_type t, const void *values, int64_t count) {
+static bool are_finite(kcl_type t, const void *values, int64_t count) {
   const int64_t numbers = kcl_type_complex(t) ? 2 * count : count;
   const float *s = values;
   const double *d = values;
@@ -200,7 +200,7 @@ static bool all_finite(kcl_type t, const void *values, int64_t count) {
   return finite;
 }
 
-static void copy_rows(void *arg, int64_t from, int64_t to) {
+static void copy_ascending_rows(void *arg, int64_t from, int64_t to) {
   row_copying *r = arg;
   const array_reading *a = r->a;
   const kcl_entries *e = a->e;
@@ -216,7 +216,7 @@ static void copy_rows(void *arg, int64_t from, int64_t to) {
     }
   }
   const char *values = (const char *)e->val + first * size;
-  if (!ascends || !all_finite(a->type, values, k - first)) r->other = true;
+  if (!ascends || !are_finite(a->type, values, k - first)) r->other = true;
   if (!r->other && k > first)
     memcpy((char *)r->A->val + first * size, values, (size_t)((k - first) * size));
 }
@@ -236,7 +236,7 @@ static int copy_in_order(kcl_context *ctx, const array_reading *a, kcl_csr **out
   int rc = kcl_csr_create_unset(ctx, &like, &r.A);
   if (rc) return rc;
   r.A->row_ptr[0] = 0;
-  kcl_for(e->rows, KCL_FEW_ROWS, copy_rows, &r);
+  kcl_for(e->rows, KCL_FEW_ROWS, copy_ascending_rows, &r);
   if (r.other) kcl_csr_free(&r.A);
   *out = r.A;
   return KCL_OK;

@@ -17,7 +17,8 @@ static double seconds(void) {
 }
 
 static double conductivity(int m, int row, double time) {
-  return 1 + 0.5 * sin(6. * (row / m) / m + time) * cos(5. * (row % m) / m - time);
+  const int i = row / m, j = row % m;
+  return 1 + 0.5 * sin(6. * i / m + time) * cos(5. * j / m - time);
 }
 
 /* Values of I + dt L: the flux between two points is by the harmonic mean of their conductivities. */
