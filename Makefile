@@ -298,7 +298,7 @@ results: $(BUILD)/krylocl $(runs)
 	  sed 1,2d $(drawn)/results.md; } >docs/results.md
 
 SOURCES = $(wildcard include/*.h include/*.hpp include/*/*.h include/*/*.hpp tests/cxx/*.[ch]pp kernels/*.h cli/*.[ch] cli/*/*.[ch] core/*/*.[ch] core/*/*/*.[ch] data/*/*.[ch] distributed/*.[ch] distributed/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
-            factors/*.[ch] multigrid/*.[ch] multigrid/*/*.[ch] sparse/*.[ch] spmv/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/petsc/*.c tests/fuzz/*.[ch] tests/faults/*.[ch] tests/driver/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
+            factors/*.[ch] multigrid/*.[ch] multigrid/*/*.[ch] sparse/*.[ch] spmv/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/petsc/*.c tests/programs/*.[ch] tests/programs/*.cpp tests/fuzz/*.[ch] tests/faults/*.[ch] tests/driver/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
 lint:

@@ -243,6 +243,11 @@ static int64_t count_right_hand_sides(const kcl_vectors *v) {
   return v && v->size >= sizeof *v && v->cols ? v->cols : 1;
 }
 
+int64_t kcl_count_columns(kcl_solver *s, const kcl_vectors *B, const kcl_vectors *X) {
+  columns c = {.s = s, .k = count_right_hand_sides(B)};
+  return read_columns(&c, B, X) ? 0 : c.k;
+}
+
 int kcl_solve_vectors(kcl_solver *s, const kcl_call *call, const kcl_vectors *B, kcl_vectors *X,
                       kcl_report *reports) {
   return solve_columns(s, call, count_right_hand_sides(B), B, X, reports);

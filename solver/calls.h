@@ -98,6 +98,8 @@ int kcl_precond_renew(kcl_precond *M, const kcl_csr *A);
  * where the device has no double precision and A has. Then b and x are downloaded once, and x is written back. Not on several ranks. */
 int kcl_solve_vectors(kcl_solver *s, const kcl_call *call, const kcl_vectors *B, kcl_vectors *X,
                       kcl_report *reports);
+/* The number of columns that kcl_solve_vectors will solve for; 0: it will refuse these vectors. */
+int64_t kcl_count_columns(kcl_solver *s, const kcl_vectors *B, const kcl_vectors *X);
 
 /* kcl_operator_apply for vectors anywhere: y = alpha A x + beta y, or with A^H where `adjoint` is not 0. alpha, beta: one number of the
  * operator's precision each, NULL: 1 and 0. x and y are on the same place and have as many columns; type 0 is the operator's

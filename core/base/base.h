@@ -135,6 +135,8 @@ kcl_row_errors kcl_split_residual(const kcl_csr *A, const kcl_csr *B, const int3
 int kcl_dense_need(kcl_context *ctx, const char *name, const kcl_dense *B);
 /* Does A satisfy the conditions of kcl_csr in krylocl.h? Otherwise KCL_USAGE, naming the first row that does not. */
 int kcl_csr_check(kcl_context *ctx, const kcl_csr *A);
+/* A matrix of this size, type and symmetry, whose arrays are not zeroed; like: without arrays. */
+int kcl_csr_create_unset(kcl_context *ctx, const kcl_csr *like, kcl_csr **out);
 /* A copy of the caller's entries, as kcl_matrix_create makes it without borrow (data/files/arrays.c). */
 int kcl_csr_from_entries(kcl_context *ctx, const kcl_entries *entries, kcl_csr **out);
 /* A matrix with the arrays of A, which stay A's. One more owner of a matrix, who frees it too. */

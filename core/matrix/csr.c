@@ -65,22 +65,34 @@ int kcl_csr_check(kcl_context *ctx, const kcl_csr *A) {
                   bad_row(A, c.bad));
 }
 
-int kcl_csr_create(kcl_context *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type,
-                   kcl_csr **out) {
+typedef int allocation(kcl_context *ctx, int64_t count, size_t size, const char *what, void **out);
+
+static int create_with(allocation *alloc, kcl_context *ctx, const kcl_csr *like, kcl_csr **out) {
+  const int64_t rows = like->rows, nnz = like->nnz;
   int rc = kcl_need(ctx, "out", out);
   if (rc) return rc;
   kcl_csr *A = *out = NULL;
-  KCL_TRY(kcl_csr_check_sizes(ctx, rows, cols, nnz));
-  KCL_TRY(kcl_type_check(ctx, "type", type));
+  KCL_TRY(kcl_csr_check_sizes(ctx, rows, like->cols, nnz));
+  KCL_TRY(kcl_type_check(ctx, "type", like->type));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
-  *A = (kcl_csr){.rows = rows, .cols = cols, .nnz = nnz, .type = type, .stored = nnz};
-  KCL_TRY(kcl_alloc(ctx, rows + 1, sizeof *A->row_ptr, "row pointers", (void **)&A->row_ptr));
-  KCL_TRY(kcl_alloc(ctx, nnz, sizeof *A->col, "column indices", (void **)&A->col));
-  KCL_TRY(kcl_alloc(ctx, nnz, kcl_type_size(type), "matrix values", &A->val));
+  *A = *like;
+  KCL_TRY(alloc(ctx, rows + 1, sizeof *A->row_ptr, "row pointers", (void **)&A->row_ptr));
+  KCL_TRY(alloc(ctx, nnz, sizeof *A->col, "column indices", (void **)&A->col));
+  KCL_TRY(alloc(ctx, nnz, kcl_type_size(A->type), "matrix values", &A->val));
   *out = A, A = NULL;
 done:
   kcl_csr_free(&A);
   return rc;
+}
+
+int kcl_csr_create(kcl_context *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type,
+                   kcl_csr **out) {
+  const kcl_csr like = {.rows = rows, .cols = cols, .nnz = nnz, .type = type, .stored = nnz};
+  return create_with(kcl_alloc, ctx, &like, out);
+}
+
+int kcl_csr_create_unset(kcl_context *ctx, const kcl_csr *like, kcl_csr **out) {
+  return create_with(kcl_alloc_unset, ctx, like, out);
 }
 
 int64_t kcl_csr_row_from(const kcl_csr *A, int64_t k) {

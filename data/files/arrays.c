@@ -1,8 +1,9 @@
-/* Matrices from the caller's arrays, kcl_csr_from_entries: entries in memory become those that readers of files produce, and
- * csr_build.c sorts them into rows.
- * Traffic: the arrays once, 16 bytes per entry written (24 if complex), then as csr_build.c.
+/* Matrices from the caller's arrays, kcl_csr_from_entries. Whole compressed rows whose columns ascend are copied in one pass. Other
+ * entries become those that readers of files produce, and csr_build.c sorts them into rows.
+ * Traffic: the arrays once, and what is written of the matrix; or 16 bytes per entry written (24 if complex), then as csr_build.c.
  */
 #include "data/files/text.h"
+#include <float.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -218,6 +219,68 @@ static int read_fields(kcl_context *ctx, const kcl_entries *e, array_reading *ou
   return (rc = check_arrays(ctx, e)) ? rc : check_starts(ctx, out);
 }
 
+/* ---------------------------------------------------------------- rows in the order of a matrix */
+
+typedef struct row_copying {
+  const array_reading *a;
+  kcl_csr *A;
+  atomic_bool other; /* columns do not ascend, or an entry is refused */
+} row_copying;
+
+static bool are_finite(kcl_type t, const void *values, int64_t count) {
+  const int64_t numbers = kcl_type_complex(t) ? 2 * count : count;
+  const float *s = values;
+  const double *d = values;
+  int finite = 1;
+  if (t == KCL_S || t == KCL_C)
+    for (int64_t i = 0; i < numbers; i++) finite &= fabsf(s[i]) <= FLT_MAX;
+  else
+    for (int64_t i = 0; i < numbers; i++) finite &= fabs(d[i]) <= DBL_MAX;
+  return finite;
+}
+
+static void copy_ascending_rows(void *arg, int64_t from, int64_t to) {
+  row_copying *r = arg;
+  const array_reading *a = r->a;
+  const kcl_entries *e = a->e;
+  const int64_t first = line_start(a, from), size = (int64_t)kcl_type_size(a->type);
+  bool ascends = true;
+  int64_t k = first;
+  for (int64_t i = from; i < to && ascends; i++) {
+    const int64_t end = r->A->row_ptr[i + 1] = line_start(a, i + 1);
+    for (int64_t before = -1; k < end; k++) {
+      const int64_t col = (int64_t)index_at(a, e->col, e->col_bits, k);
+      ascends &= col > before && col < e->cols;
+      r->A->col[k] = (int32_t)col, before = col;
+    }
+  }
+  const char *values = (const char *)e->val + first * size;
+  if (!ascends || !are_finite(a->type, values, k - first)) r->other = true;
+  if (!r->other && k > first)
+    memcpy((char *)r->A->val + first * size, values, (size_t)((k - first) * size));
+}
+
+/* *out: NULL where the entries have another form. */
+static int copy_in_order(kcl_context *ctx, const array_reading *a, kcl_csr **out) {
+  const kcl_entries *e = a->e;
+  const kcl_csr like = {.rows = e->rows,
+                        .cols = e->cols,
+                        .nnz = e->nnz,
+                        .type = a->type,
+                        .symmetry = (kcl_symmetry)e->symmetry,
+                        .field = a->width == 2 ? KCL_COMPLEX : KCL_REAL,
+                        .stored = e->nnz};
+  if (e->layout != KCL_CSR || e->half || a->block > 1) return KCL_OK;
+  row_copying r = {.a = a};
+  int rc = kcl_csr_create_unset(ctx, &like, &r.A);
+  if (rc) return rc;
+  r.A->row_ptr[0] = 0;
+  kcl_for(e->rows, KCL_FEW_ROWS, copy_ascending_rows, &r);
+  if (r.other) kcl_csr_free(&r.A);
+  *out = r.A;
+  return KCL_OK;
+}
+
 /* ---------------------------------------------------------------- the matrix */
 
 /* Rows are built in double; float follows from them. */
@@ -246,7 +309,7 @@ int kcl_csr_from_entries(kcl_context *ctx, const kcl_entries *entries, kcl_csr *
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = NULL;
-  if ((rc = read_fields(ctx, entries, &a))) return rc;
+  if ((rc = read_fields(ctx, entries, &a)) || (rc = copy_in_order(ctx, &a, out)) || *out) return rc;
   KCL_TRY(mm_entries_alloc(ctx, a.width, entries->nnz * a.block * a.block, &list, &a.words));
   kcl_for(entries->nnz, KCL_FEW, copy_entries, &a);
   if (a.bad < entries->nnz) KCL_TRY(refuse_entry(ctx, &a));

@@ -54,11 +54,13 @@ ERRORS: dict[int, type[Error]] = {2: UsageError, 3: InputError, 4: DeviceError, 
 
 
 def _folders() -> tuple[Path, Path]:
-    """The folder of the headers, and the library: those of the wheel, else those of the source tree around."""
+    """The folder of the headers, and the library: those of the wheel; of a package of a distribution, whose library the dynamic linker
+    finds; else those of the source tree around."""
     here = Path(__file__).resolve().parent
     given = os.environ.get("KRYLOCL_LIBRARY")
     if (here / "include").is_dir():
-        return here / "include", Path(given or here / _level())
+        inside = here / _level()
+        return here / "include", Path(given or (inside if inside.exists() else "libkrylocl.so.0"))
     tree = here.parent.parent
     return tree / "include", Path(given or tree / "build" / "libkrylocl.so.0")
 

@@ -79,8 +79,7 @@ int kcl_solver_update(kcl_solver *s, kcl_matrix *A, int keep) {
 
 static int keep_reports(kcl_solver *s, int64_t count) {
   free(s->report), s->report = NULL, s->reports = 0;
-  if (count < 1 || count > PTRDIFF_MAX / (int64_t)sizeof *s->report)
-    return KCL_OK; /* refused later */
+  if (!count) return KCL_OK;
   int rc = kcl_alloc(s->system.ctx, count, sizeof *s->report, "reports", (void **)&s->report);
   if (!rc) s->reports = count;
   return rc;
@@ -121,7 +120,7 @@ int kcl_solve(kcl_solver *s, const kcl_vectors *b, kcl_vectors *x, const kcl_cal
   kcl_context *ctx = s->system.ctx;
   KCL_ENTER(ctx);
   if ((rc = check_result(ctx, results))) return rc;
-  const int64_t cols = b && b->cols ? b->cols : 1;
+  const int64_t cols = kcl_count_columns(s, b, x);
   for (int64_t j = 0; j < cols && results; j++) put_result((kcl_result){0}, j, results);
   if ((rc = keep_reports(s, cols))) return rc;
   s->running++;
