@@ -85,9 +85,10 @@ class Vectors:
 
 
 def as_array(a: Any, dtype: np.dtype[Any], name: str) -> Any:
-    """The array in this type: of pyopencl as it is, anything else as numpy's. Complex numbers are not made real."""
+    """The array in this type: of pyopencl as it is, anything else as numpy's, by DLPack too. Complex numbers are not made real."""
     if not on_device(a):
-        a = np.asarray(a)
+        shared = hasattr(a, "__dlpack__") and not hasattr(a, "__array__")
+        a = np.from_dlpack(a) if shared else np.asarray(a)
     if a.dtype == dtype:
         return a
     if np.dtype(a.dtype).kind == "c" and dtype.kind != "c":
