@@ -39,12 +39,15 @@ int kcl_need(kcl_context *ctx, const char *name, const void *p) {
   return p ? KCL_OK : kcl_fail(ctx, KCL_USAGE, "the argument %s is NULL", name);
 }
 
+enum { SMALL = 1 << 20 }; /* bytes that are not worth a system call: no limit is below */
+
 /* In parallel for large blocks: first touch places the pages near the threads that use them on NUMA systems. */
 static void zero(void *block, int64_t from, int64_t to) {
   memset((char *)block + from, 0, (size_t)(to - from));
 }
 
 bool kcl_has_room(size_t bytes) {
+  if (bytes < SMALL) return true;
   unsigned long long free_kb = ~0ULL >> 10, swap_kb = 0;
   char line[128];
   struct rlimit limit;

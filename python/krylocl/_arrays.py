@@ -18,6 +18,8 @@ def common_dtype(*dtypes: DTypeLike) -> np.dtype[Any]:
     >>> print(common_dtype("f4", "f4"), common_dtype("i4", "f4"), common_dtype("F", "d"))
     float32 float64 complex128
     """
+    if all(d is dtypes[0] for d in dtypes) and dtypes[0] in LETTERS:
+        return np.dtype(dtypes[0])
     known = []
     for d in [np.dtype(given) for given in dtypes]:
         if d.kind not in "biufc":
@@ -47,13 +49,20 @@ def _strides(a: Any) -> tuple[int, int] | None:
     return inc, ld
 
 
+def address(a: Any) -> Any:
+    """The first element of an array of numpy, as cffi's pointer."""
+    if a.flags.c_contiguous:
+        return ffi.from_buffer(a)  # much cheaper than a.ctypes
+    return ffi.cast("void *", a.ctypes.data)
+
+
 class Vectors:
     """An array [rows] or [rows, columns] as kcl_vectors; ``array`` is the one that is used, a copy where its strides need it."""
 
     def __init__(self, array: Any, *, name: str):
         if array.ndim not in (1, 2):
             raise ValueError(f"{name} has {array.ndim} dimensions: [rows] or [rows, columns] is needed")
-        steps = _strides(array)
+        steps = (1, array.size or 1) if array.ndim == 1 and array.flags.c_contiguous else _strides(array)
         if steps is None:
             if on_device(array):
                 raise ValueError(f"{name}: the strides {array.strides} of an array on the device are not supported")
@@ -72,13 +81,14 @@ class Vectors:
             v.data = ffi.cast("void *", array.base_data.int_ptr)
             v.offset = array.offset // array.dtype.itemsize
         else:
-            v.data = ffi.cast("void *", array.ctypes.data)
+            v.data = address(array)
 
 
 def as_array(a: Any, dtype: np.dtype[Any], name: str) -> Any:
-    """The array in this type: of pyopencl as it is, anything else as numpy's. Complex numbers are not made real."""
+    """The array in this type: of pyopencl as it is, anything else as numpy's, by DLPack too. Complex numbers are not made real."""
     if not on_device(a):
-        a = np.asarray(a)
+        shared = hasattr(a, "__dlpack__") and not hasattr(a, "__array__")
+        a = np.from_dlpack(a) if shared else np.asarray(a)
     if a.dtype == dtype:
         return a
     if np.dtype(a.dtype).kind == "c" and dtype.kind != "c":

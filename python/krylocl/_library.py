@@ -1,6 +1,7 @@
 """libkrylocl by cffi: the C headers are the binding, read without comments when the package is imported."""
 from __future__ import annotations
 
+import functools
 import os
 import re
 import threading
@@ -145,7 +146,7 @@ def owned(kind: str, create: Any, *arguments: Any) -> Any:
     out = ffi.new(f"kcl_{kind} **")
     check(create(*arguments, out))
     free = getattr(lib, f"kcl_{kind}_free")
-    return ffi.gc(out[0], lambda handle: free(ffi.new(f"kcl_{kind} **", handle)))
+    return ffi.gc(out[0], lambda _: free(out))
 
 
 def names(kind: str) -> list[str]:
@@ -165,10 +166,14 @@ def describe_name(kind: str, name: str, what: str = "summary") -> str:
 
 def make_options(options: dict[str, Any]) -> Any:
     """kcl_options from names and values; None leaves a default, "_" in a name stands for "-"."""
+    return _options_of(tuple((name, "yes" if value is True else "no" if value is False else str(value))
+                             for name, value in options.items() if value is not None))
+
+
+@functools.lru_cache(64)
+def _options_of(texts: tuple[tuple[str, str], ...]) -> Any:
+    """kcl_options of these names and values, which nobody changes."""
     handle = owned("options", lib.kcl_options_create)
-    for name, value in options.items():
-        if value is None:
-            continue
-        text = "yes" if value is True else "no" if value is False else str(value)
+    for name, text in texts:
         check(lib.kcl_options_set(handle, name.replace("_", "-").encode(), text.encode()))
     return handle

@@ -23,6 +23,7 @@ from .solver import Solver
 __all__ = ["bicg", "bicgstab", "cg", "cgs", "gmres", "minres"]
 
 MAX_RESTART = int(lib.KCL_MAX_RESTART)
+SMALL = 1000  # rows, for which a choice of format takes longer than it saves
 MAX_TOL = 1e300  # of the options tol and atol
 
 
@@ -87,6 +88,8 @@ def _solve(name: str, A: Any, b: Any, x0: Any, rtol: float, atol: float, maxiter
         return np.zeros(len(b), dtype), 0, None
     if not operator:
         options["scale"] = "none"
+        if len(b) < SMALL:
+            options["format"] = "csr-scalar"
     rtol, atol = min(rtol, MAX_TOL), min(atol, MAX_TOL)
     s = Solver(A, "none" if M is None else M, name, tol=rtol, atol=atol, maxiter=maxiter, dtype=dtype, **options)
     shown = None if callback is None else lambda progress: callback(progress.x) and None

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from ._arrays import LETTERS, Vectors, as_array, common_dtype, on_device, view
+from ._arrays import LETTERS, Vectors, address, as_array, common_dtype, on_device, view
 from ._library import check, ffi, keep_exception, lib, make_options, owned
 from .context import Context, find_context
 
@@ -39,14 +39,14 @@ def _entries(A: Any) -> tuple[Any, list[Any]]:
     row, col = (A.row, A.col) if A.format == "coo" else (A.indptr, A.indices)
     if A.format == "csc":
         row, col = A.indices, A.indptr
-    arrays = [np.ascontiguousarray(a) for a in (row, col, A.data)]
+    arrays = [a if a.flags.c_contiguous else a.copy() for a in (row, col, A.data)]
     e = ffi.new("kcl_entries *")
     e.size = ffi.sizeof("kcl_entries")
     e.rows, e.cols = A.shape
     e.nnz = len(A.data)
-    e.row, e.col, e.val = (ffi.cast("void *", a.ctypes.data) for a in arrays)
+    e.row, e.col, e.val = map(address, arrays)
     e.layout = LAYOUTS[A.format]
-    e.row_bits, e.col_bits = (8 * a.dtype.itemsize for a in arrays[:2])
+    e.row_bits, e.col_bits = 8 * row.itemsize, 8 * col.itemsize
     e.type = ord(LETTERS[A.dtype])
     return e, arrays
 

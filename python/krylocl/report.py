@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,29 @@ class Report:
     history: NDArray[np.float64] = field(repr=False)
     numbers: dict[str, Any] = field(repr=False)
     setup: dict[str, Any] = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the numbers beside the residual norm by iteration, on a logarithmic axis."""
+        rows = (("reason", self.reason), ("iterations", self.iterations), ("|b - A x| / |b|", f"{self.true_relative_residual:.3g}"),
+                ("backward error", f"{self.backward_error:.3g}"), ("seconds", f"{self.seconds:.3g}"),
+                ("method", f"{self.solver}, {self.precond}"), ("format", self.format))
+        cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in rows)
+        return f'<div style="display: flex; gap: 2em"><table>{cells}</table>{_plot(self.history)}</div>'
+
+
+def _plot(history: NDArray[np.float64]) -> str:
+    """The history as a picture of SVG: a line, and the first and last value as text."""
+    norms = history[history > 0]
+    if len(norms) < 2:
+        return ""
+    x = np.linspace(10, 310, len(norms))
+    logs = np.log10(norms)
+    y = 20 + 120 * (logs.max() - logs) / max(float(np.ptp(logs)), 1e-3)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
+    return ('<svg xmlns="http://www.w3.org/2000/svg" width="320" height="160" role="img" fill="currentColor" font-size="11">'
+            "<title>residual norm by iteration, logarithmic</title>"
+            f'<polyline points="{points}" fill="none" stroke="currentColor"/>'
+            f'<text x="10" y="12">{norms[0]:.1e}</text><text x="310" y="155" text-anchor="end">{norms[-1]:.1e}</text></svg>')
 
 
 def _number(v: Any) -> float:
