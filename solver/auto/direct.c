@@ -16,7 +16,7 @@ static const double SOON = 0.5; /* of the seconds of a direct solution */
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
 static const double KEEP =
     2; /* times the seconds predicted without, which are mostly too few, that a direct solution may take */
-static const double SLOWEST = 8;
+static const double SLOWEST = 3;
 static const double CHANGED = 1.5; /* seconds that differ by such a factor are remembered anew */
 
 /* setup: seconds of the direct solution; iteration: seconds of the iterations that it took the place of, INFINITY where it
@@ -45,7 +45,7 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
 bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
   const kcl_timing *t = remembered_direct(c), *best = kcl_auto_best(c);
   if (c->system->direct) return true;
-  if (!left_to_us(c)) return false;
+  if (!left_to_us(c) || kcl_switch_promises(c)) return false;
   const double iterations = best ? best->setup + (double)c->expected * best->iteration : 0;
   const double price = t ? t->setup : c->rescue_price(c->owner, l, iterations);
   c->instead = t ? t->iteration : iterations;
