@@ -39,7 +39,7 @@ int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t
 #else
 
 /* Seconds per number of L, and operations per second with one thread of OpenBLAS on a CPU of 2021: within a factor of 1.6 for
- * 27 systems, 0.02 to 3 s (docs/lab/2026-11-28-time-to-x.md). CHECKS: seconds per entry of A for its copies, statistics and residuals. */
+ * seven systems, 0.04 to 3 s (docs/lab/2026-11-28-time-to-x.md). CHECKS: seconds per entry of A for its copies, statistics and residuals. */
 static const double NUMBER = 4e-8, RATE = 1.4e10, CHECKS = 2e-7;
 static const double START = 5e-3; /* first calls of the libraries, and a thread of its own */
 
