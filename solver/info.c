@@ -64,6 +64,7 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
   const kcl_mixed *m = s->mixed;
   describe_selection(&s->selection, out);
   if (s->system.distribution) s->system.distribution->describe(s->system.distribution, out);
+  if (s->system.direct) out->solver = "direct", out->solver_reason = "asked for";
   if (s->direct) out->solver = s->direct;
   if (!m) return;
   out->mixed = m->why;

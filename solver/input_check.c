@@ -1,5 +1,6 @@
 /* Can it be solved as asked? Options, device and matrix, each with what would do in the message. */
 #include "core/base/context.h"
+#include "solver/direct/direct.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdio.h>
@@ -37,11 +38,31 @@ int kcl_check_device(kcl_context *ctx, kcl_type type) {
   return KCL_OK;
 }
 
+/* Solver "direct" iterates on nothing, and needs the entries of A on this host. */
+static int check_direct_options(const kcl_system *s) {
+  const kcl_options *o = &s->options;
+  const char *why = NULL;
+  if (!kcl_direct_available())
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "solver direct is not part of this build: install SuiteSparse (CHOLMOD and "
+                    "UMFPACK with their headers) and build again");
+  if (s->given || (strcmp(o->precond, "auto") && strcmp(o->precond, "none")))
+    why = "takes no preconditioner: leave precond auto or none";
+  else if (o->mixed)
+    why = "factorises in double precision: leave the option mixed out";
+  else if (s->shell)
+    why = "needs the entries of A, and A is a function";
+  else if (s->distribution)
+    why = "runs on one rank: start one, or name a method";
+  return why ? kcl_fail(s->ctx, KCL_USAGE, "solver direct %s", why) : KCL_OK;
+}
+
 int kcl_check_options(kcl_system *s) {
   const kcl_options *o = &s->options;
   const kcl_method *m;
   const kcl_precond_kind *p;
   int rc;
+  if (s->direct && (rc = check_direct_options(s))) return rc;
   if (!s->undecided.method && (rc = kcl_method_find(s->ctx, o->solver, &m))) return rc;
   if (!s->undecided.precond && (rc = kcl_system_precond_kind(s, o->precond, &p))) return rc;
   if ((rc = check_numbers(s->ctx, o))) return rc;

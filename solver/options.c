@@ -44,10 +44,11 @@ typedef struct option_row {
 static const option_row option_table[] = {
     {.option = {.name = "solver",
                 .default_text = "auto",
-                .help = "method, or auto: those that fit, one after another"},
+                .help = "method; auto: those that fit, one after another; direct: a "
+                        "factorisation by SuiteSparse"},
      .field = FIELD_NAME,
      .offset = offsetof(kcl_options, solver),
-     .words = {"auto"},
+     .words = {"auto", "direct"},
      .registry = KCL_SOLVERS},
     {.option = {.name = "precond", .default_text = "auto", .help = "preconditioner"},
      .field = FIELD_NAME,
@@ -81,7 +82,7 @@ static const option_row option_table[] = {
      .words = {"auto", "none"}},
     {.option = {.name = "no-direct",
                 .default_text = "no",
-                .help = "solver auto: no direct solution where no method converges"},
+                .help = "solver auto: no direct solution, even where no method converges"},
      .field = FIELD_BOOL,
      .offset = offsetof(kcl_options, no_direct),
      .words = {"no", "yes"}},

@@ -10,7 +10,10 @@ void kcl_read_options(kcl_system *s) {
   if (!o->solver) o->solver = kcl_defaults.solver;
   if (!o->precond) o->precond = kcl_defaults.precond;
   if (!o->format) o->format = kcl_defaults.format;
-  s->undecided.method = is(o->solver, "auto"), s->undecided.precond = is(o->precond, "auto");
+  s->direct = is(o->solver, "direct");
+  if (s->direct && is(o->precond, "auto")) o->precond = "none";
+  s->undecided.method = s->direct || is(o->solver, "auto");
+  s->undecided.precond = is(o->precond, "auto");
   s->undecided.measure = is(o->format, "measure"), s->undecided.model = is(o->format, "model");
   s->undecided.format = is(o->format, "auto") || s->undecided.measure || s->undecided.model;
 }

@@ -1,5 +1,6 @@
-/* The last resort of "auto": where no method converged, the system is solved directly, if the library was built with
- * SuiteSparse and the factorisation is affordable. Its answer counts where its true residual is smaller, or where x is not
+/* Direct solutions in a solve: solver "direct"; of "auto", where that is predicted to be faster than to iterate on
+ * (solver/auto/direct.c), and as the last resort, where no method converged. The library must have been built with
+ * SuiteSparse, and the factorisation be affordable. The answer counts where its true residual is smaller, or where x is not
  * unique and its x is; the certificate
  * judges it like any other. A least-squares solution of a square system is put to the same test: A may only be
  * ill-conditioned.
@@ -11,15 +12,13 @@
 #include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double AFFORDABLE =
-    2e11;                       /* floating-point operations: ten seconds or so, by upper bounds */
-static const double RATE = 2e9; /* of them per second, at least */
-static const double ANALYSIS = 1e-6; /* seconds per entry to predict them */
-static const double WORTH =
-    4; /* times as much must be affordable before they are predicted again */
+static const double AFFORDABLE = 2e11; /* floating-point operations: ten seconds or so */
+static const double ANALYSES =
+    4; /* a solve has taken as many times the seconds of an analysis before one is made */
 
 static const double AS_NEAR = 1 + 1e-9; /* residuals that tell least-squares solutions not apart */
 
@@ -31,6 +30,7 @@ typedef struct factorisation {
   double flops;
   kcl_direct_info info;
   int rc;
+  char message[KCL_MESSAGE]; /* why not */
 } factorisation;
 
 static void run_rescue(void *self) {
@@ -38,6 +38,7 @@ static void run_rescue(void *self) {
   const kcl_direct_task t = {
       .k = f->k, .b = (const double *const *)f->b, .x = f->x, .flops = f->flops};
   f->rc = kcl_direct_many(&f->ctx, f->A, &t, &f->info);
+  if (f->rc) snprintf(f->message, sizeof f->message, "%s", kcl_error());
 }
 
 static void release_rescue(void *self) {
@@ -50,7 +51,8 @@ static void release_rescue(void *self) {
 /* ---------------------------------------------------------------- before */
 
 static bool direct_allowed(const kcl_system *s, const kcl_loop *l) {
-  return s->undecided.method && !s->options.no_direct && !s->options.max_iter && !l->interrupted &&
+  if (l->interrupted || s->direct) return !l->interrupted;
+  return s->undecided.method && !s->options.no_direct && !s->options.max_iter &&
          !s->options.mixed && kcl_direct_available() &&
          (s->A->rows == s->A->cols || kcl_direct_least_squares());
 }
@@ -120,7 +122,8 @@ static int accept(kcl_solver *s, kcl_loop *l, const factorisation *f, int k) {
   KCL_TRY(kcl_residual_of(&s->system, v->b, v->x, &ours, NULL));
   const bool smaller = f->info.least_norm && theirs <= AS_NEAR * ours &&
                        kcl_norm2(A->type, x, A->cols) < kcl_norm2(A->type, v->x, A->cols);
-  if (!(theirs < ours) && !smaller) goto done;
+  const bool racing = s->selection.direct && !s->system.direct; /* the methods may come nearer */
+  if ((!(theirs < ours) && !smaller) || (racing && theirs > v->allowed)) goto done;
   v->report->not_unique = !unique, v->report->least_norm = !unique && f->info.least_norm;
   memcpy(v->x, x, (size_t)A->cols * size);
   v->report->reason = KCL_CONVERGED, v->answered = true;
@@ -132,39 +135,72 @@ done:
   return rc;
 }
 
-static void explain_refusal(kcl_solver *s, const factorisation *f) {
+/* What followed the methods, and in a last resort why they were left. */
+static void explain_rescue(kcl_solver *s, const factorisation *f) {
   kcl_selection *c = &s->selection;
-  kcl_auto_say(c->changes, sizeof c->changes, "%s%s did not reach the tolerance%s; %s in %s",
-               c->changes[0] ? "\n" : "", c->way.method->name,
-               c->way.method->least_squares ? " but for least squares" : "",
+  if (!c->direct)
+    kcl_auto_say(c->changes, sizeof c->changes, "%s%s did not reach the tolerance%s",
+                 c->changes[0] ? "\n" : "", c->way.method->name,
+                 c->way.method->least_squares ? " but for least squares" : "");
+  kcl_auto_say(c->changes, sizeof c->changes, "; %s in %s",
                s->direct ? s->direct : "a direct solution came no nearer",
                kcl_seconds_text(f->info.seconds).s);
 }
 
-/* A factorisation that fails, or is too large, leaves things as they are. */
+static bool is_definite(const kcl_system *s) {
+  return s->stats.hermitian && s->stats.positive_diagonal;
+}
+
+/* s->direct_seconds of a square system. */
+static void predict_seconds(kcl_solver *s) {
+  const kcl_csr *A = s->system.A;
+  kcl_csr *wide = NULL;
+  int rc = kcl_csr_convert(s->system.ctx, A, kcl_wide_type(A->type), &wide);
+  if (!rc)
+    rc = kcl_direct_predict(s->system.ctx, wide, is_definite(&s->system), AFFORDABLE,
+                            &s->direct_seconds);
+  kcl_csr_free(&wide);
+  if (rc) s->direct_seconds = INFINITY;
+}
+
+double kcl_rescue_price(void *owner, const kcl_loop *l, double spent) {
+  kcl_solver *s = owner;
+  const kcl_csr *A = s->system.A;
+  if (!direct_allowed(&s->system, l) || s->factored || A->rows != A->cols) return INFINITY;
+  if (!s->direct_seconds && spent < ANALYSES * kcl_direct_predict_seconds(A)) return INFINITY;
+  if (!s->direct_seconds) predict_seconds(s);
+  return s->direct_seconds;
+}
+
+/* Is a direct solution allowed, and within so many seconds? */
+static bool within(kcl_solver *s, const kcl_loop *l, double seconds) {
+  const bool square = s->system.A->rows == s->system.A->cols;
+  if (!direct_allowed(&s->system, l) || s->factored) return false;
+  return seconds == INFINITY || (square && kcl_rescue_price(s, l, seconds) <= seconds);
+}
+
+/* A factorisation that fails, or is too large, leaves things as they are; of solver "direct" that is an error. */
 int kcl_rescue(void *owner, kcl_loop *l, double seconds) {
   kcl_solver *s = owner;
   kcl_context *ctx = s->system.ctx;
-  const double flops = fmin(AFFORDABLE, RATE * seconds);
   factorisation *f = NULL;
   int rc;
-  if (!direct_allowed(&s->system, l) || s->factored ||
-      seconds < ANALYSIS * (double)s->system.A->nnz)
-    return KCL_OK;
-  if (seconds < INFINITY && flops < WORTH * s->refused) return KCL_OK;
+  if (!within(s, l, seconds)) return KCL_OK;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *f, "a direct solution", (void **)&f));
-  f->flops = flops;
+  f->flops = s->system.direct ? INFINITY : AFFORDABLE;
   KCL_TRY(prepare_rescue(s, l, f));
   if (!f->k) goto done;
   kcl_activity_begin(ctx, (kcl_activity){.what = "factorising"});
   if (!kcl_run_stoppable(ctx, run_rescue, release_rescue, f)) f = NULL;
   kcl_activity_end(ctx);
   if (!f) goto done;
-  s->factored = !f->rc;
-  if (f->rc) s->refused = flops;
+  s->factored = true;
+  if (f->rc && s->system.direct) rc = kcl_fail(ctx, f->rc, "solver direct: %s", f->message);
   if (f->rc) goto done;
   for (int k = 0; k < f->k; k++) KCL_TRY(accept(s, l, f, k));
-  explain_refusal(s, f);
+  if (!s->direct) s->factored = !s->selection.direct; /* as a last resort it may be near enough */
+  s->direct_took = f->info.seconds;
+  if (!s->system.direct) explain_rescue(s, f);
 done:
   if (f) release_rescue(f);
   return rc;

@@ -232,7 +232,8 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   KCL_TRY(copy_given(s));
   KCL_TRY(prepare_engine(&s->system, &s->selection, &earlier));
   if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));
-  s->selection.rescue = kcl_rescue, s->selection.owner = s;
+  s->selection.rescue = kcl_rescue, s->selection.rescue_price = kcl_rescue_price;
+  s->selection.owner = s;
   if (s->system.options.mixed)
     KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, keep, &s->mixed));
   *out = s, s = NULL;

@@ -220,7 +220,9 @@ static int certify_all(kcl_solver *s, kcl_loop *l) {
     seconds += v->report->seconds_solve;
   }
   if (s->system.distribution) return rc; /* times of other ranks would differ */
-  if (any && all && !kcl_mixed_used(s->mixed) && !s->direct)
+  if (any && all && s->direct)
+    kcl_direct_remember(&s->selection, s->direct_took);
+  else if (any && all && !kcl_mixed_used(s->mixed))
     kcl_adapt_remember(&s->selection, l->shared, seconds);
   if (failed) kcl_adapt_forget(&s->selection);
   return rc;

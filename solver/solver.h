@@ -35,11 +35,12 @@ struct kcl_solver {
   int64_t histories;
   kcl_report *report; /* [reports] of the last solve by kcl_solve */
   int64_t reports;
-  kcl_call call;        /* settings of the solve that runs; sizes and limits are set */
-  double seconds_solve; /* iterations of the last solve */
-  bool factored;        /* a direct solution was tried in the last solve */
-  double refused;       /* operations that were too few for one */
-  const char *direct;   /* what finished it, where no method did; NULL */
+  kcl_call call;         /* settings of the solve that runs; sizes and limits are set */
+  double seconds_solve;  /* iterations of the last solve */
+  bool factored;         /* a direct solution was tried in the last solve */
+  double direct_seconds; /* predicted for one; 0: not yet; INFINITY: not affordable */
+  double direct_took;    /* seconds of the last one */
+  const char *direct;    /* what finished it, where no method did; NULL */
 };
 
 /* kcl_setup by a system of which A, options and perhaps statistics, matrices on the device and a given preconditioner are known; A
@@ -66,6 +67,8 @@ int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_cer
 /* Direct solutions of the right-hand sides that are not solved, where that is allowed, affordable, and predicted to take
  * about so many seconds at most (solver/rescue.c). owner: a kcl_solver. */
 int kcl_rescue(void *owner, kcl_loop *l, double seconds);
+/* Predicted seconds of that. INFINITY: not allowed, not affordable, or not known after so few seconds. */
+double kcl_rescue_price(void *owner, const kcl_loop *l, double spent);
 
 /* Checks of what was asked for, before anything is computed; and of A for this method (solver/input_check.c). */
 int kcl_check_options(kcl_system *s);

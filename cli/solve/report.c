@@ -144,6 +144,9 @@ static void say_result(const cli_run *r, int64_t j) {
         "result      %s%sleast-squares solution%s to %.0e in %s iteration%s, with |r|/|b| = %.3e",
         column, cli_style(f, CLI_YELLOW), plain, r->asked.tol, cli_count(p->iterations).s,
         p->iterations == 1 ? "" : "s", p->true_relative_residual);
+  else if (p->converged && p->relative_residual < 0 && !p->iterations)
+    cli_say(o, "result      %s%ssolved directly%s to %.0e", column, cli_style(f, CLI_GREEN), plain,
+            r->asked.tol);
   else if (p->converged && p->relative_residual < 0)
     cli_say(o,
             "result      %s%ssolved directly%s to %.0e, after %s iterations that did not converge",

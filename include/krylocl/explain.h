@@ -65,8 +65,9 @@ enum { KCL_PARAMETERS = 512 };
 typedef struct kcl_options {
   /** Method; NULL: "auto", chosen by shape, symmetry and diagonal (kcl_auto_solver). If the method
    * breaks down, diverges or makes too little progress, the next suitable one continues from the
-   * best x; if none converges, and the library was built with SuiteSparse, and a factorisation is
-   * affordable, the system is solved directly. Limits: max_iter, see there. */
+   * best x; if none converges, or a factorisation is predicted to be faster, and the library was built with SuiteSparse, the
+   * system is solved directly. Limits: max_iter, see there. "direct": a factorisation alone, of a matrix with entries, on one rank,
+   * without a preconditioner. */
   const char *solver;
   /** Preconditioner; NULL: "auto", the one that suits the method and the diagonal of A, or none. */
   const char *precond;
@@ -94,7 +95,7 @@ typedef struct kcl_options {
   /** Scaling; 0: auto. A scaled system R A C y = R b, x = C y, is solved until |R (b - A x)| <=
    * tol |R b| and |b - A x| <= tol |b|. A itself is not changed. */
   kcl_scale_rule scale;
-  bool no_direct; /**< "auto" does not end with a direct solution */
+  bool no_direct; /**< "auto" makes no direct solution */
   int restart; /**< cycle length of gmres and fgmres, 1 to KCL_MAX_RESTART; 0: 20; ignored by other methods */
   /** Right-hand sides that a solve iterates at once, sharing each pass over the matrix: 1 to
    * KCL_MAX_NRHS; 0: 1. Vectors of all of them are kept on the device. A format or method that

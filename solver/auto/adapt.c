@@ -38,7 +38,7 @@ static int try_formats(kcl_selection *c, kcl_loop *l, double seconds, double eac
 
 /* Times other formats where that pays. */
 static int consider_others(kcl_selection *c, kcl_loop *l) {
-  if (kcl_switch_pays(c, l) || l->every) return KCL_OK;
+  if (kcl_direct_pays(c, l) || kcl_switch_pays(c, l) || l->every) return KCL_OK;
   int64_t done = kcl_loop_iterations(l);
   double seconds = kcl_now() - l->start, each = seconds / (double)done;
   if (!done || !change_pays(c, seconds, each)) return KCL_OK;
@@ -227,10 +227,29 @@ static int switch_over(kcl_selection *c, kcl_loop *l) {
   return kcl_loop_restart(l);
 }
 
+/* A direct solution of the right-hand sides that iterated; where it fails they go on, unless it was asked for. */
+static int finish_directly(kcl_selection *c, kcl_loop *l) {
+  if (activate_failed(l) == KCL_CONVERGED || l->interrupted) return KCL_OK;
+  int rc = try_rescue(c, l, INFINITY);
+  if (rc || solve_stopped(c, l) || activate_failed(l) == KCL_CONVERGED || c->system->direct)
+    return rc;
+  kcl_direct_failed(c);
+  return kcl_loop_restart(l);
+}
+
+/* Before the first iteration. */
+static int begin_directly(kcl_selection *c, kcl_loop *l) {
+  for (int i = 0; i < l->nrhs; i++)
+    if (l->rhs[i].active) l->rhs[i].report->reason = KCL_STAGNATED;
+  l->state = KCL_LOOP_ENDED, c->direct = true;
+  return finish_directly(c, l);
+}
+
 /* Right-hand sides whose method gave up are solved by other means, where those take no longer than the solve has taken;
  * otherwise they continue with the next method. The others keep their answers. */
 static int next_method(kcl_selection *c, kcl_loop *l) {
   kcl_engine *e = NULL;
+  if (c->direct) return finish_directly(c, l);
   if (c->next.method) return switch_over(c, l);
   int rc = KCL_OK, now = way_in_use(c);
   kcl_reason reason = activate_failed(l);
@@ -252,13 +271,14 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   c->tried = 0, c->asked = 0;
   c->switched = kcl_system_ranks(c->system) || /* whose clocks differ */
                 (c->way.precond->apply && !c->system->undecided.precond);
-  c->rest = c->plain = c->setup = 0;
+  c->rest = c->plain = c->setup = c->instead = 0, c->direct = false;
   c->next.method = NULL;
   memset(c->reached, 0, sizeof c->reached);
   mark_tried(c);
   l->impatient = impatient(c);
   kcl_loop_ask(l);
   int rc = kcl_loop_begin(l);
+  if (!rc && l->state != KCL_LOOP_ENDED && kcl_direct_begins(c, l)) rc = begin_directly(c, l);
   while (!rc && l->state != KCL_LOOP_ENDED) {
     rc = kcl_loop_step(l);
     if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider_others(c, l);

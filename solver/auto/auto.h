@@ -5,6 +5,8 @@
  *   solver/auto/choose.c    the first choice, before anything runs
  *   solver/auto/trial.c     other formats and forms of the method, timed
  *   solver/auto/switch.c    from plain cg to multigrid, where that pays
+ *   solver/auto/elliptic.c      is A an elliptic operator on a grid, and how large is it?
+ *   solver/auto/direct.c    from iterations to a direct solution, where that pays
  *   solver/auto/adapt.c     around the correction loop: a faster format, the next method, what is remembered
  */
 #ifndef KCL_AUTO_H
@@ -26,15 +28,23 @@ typedef struct kcl_plan {
   int count;
 } kcl_plan;
 
+/* A as a discretised elliptic operator (solver/auto/elliptic.c). */
+typedef struct kcl_elliptic {
+  bool known, holds;     /* most rows have no positive coupling and sum to about 0 */
+  double condition_root; /* root of the condition number, estimated */
+} kcl_elliptic;
+
 typedef struct kcl_selection kcl_selection;
 struct kcl_selection {
   const kcl_system *system;
   /* Solves by other means what a method did not, if that takes about so many seconds at most (solver/rescue.c). NULL: there
    * are none. */
   int (*rescue)(void *owner, kcl_loop *l, double seconds);
+  /* Predicted seconds of that; INFINITY: none, or not known after `spent` seconds. */
+  double (*rescue_price)(void *owner, const kcl_loop *l, double spent);
   /* Another engine of the system; NULL: kcl_engine_build. On several ranks all have one, or none has. */
   int (*build)(void *owner, const kcl_way *way, kcl_engine **out);
-  void *owner; /* of both */
+  void *owner; /* of these */
   kcl_plan plan;
   kcl_way way;    /* in use; a form of cg stands for cg in the plan */
   unsigned tried; /* ways of the plan, in this solve: one bit each */
@@ -48,7 +58,10 @@ struct kcl_selection {
   bool dirty;            /* remembered differs from it */
   kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
   bool switched; /* that has been done, or is not to be */
-  int64_t asked; /* iterations when it was last asked whether that pays */
+  bool direct; /* the solve goes on with a direct solution, once those that iterate have stopped */
+  double instead;         /* seconds that were predicted without it */
+  kcl_elliptic diffusion; /* A as a grid, once asked for */
+  int64_t asked;          /* iterations when it was last asked whether that pays */
   double
       rest; /* seconds with it, but for its compilation, which kept it from paying; 0: it was not that */
   double setup;     /* seconds of its set-up; 0: none in this solve */
@@ -87,6 +100,22 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l);
 void kcl_switch_remember(kcl_selection *c, double seconds);
 /* Or, where there was none for want of programs, what that has missed; false: nothing. */
 bool kcl_switch_missed(kcl_selection *c, double seconds);
+
+/* Does multigrid run, or may the solve switch to it, and is A elliptic? Then that is faster than a factorisation. */
+bool kcl_switch_promises(kcl_selection *c);
+/* Iterations to come, of the right-hand side that needs most; INFINITY: the residual does not fall. */
+double kcl_switch_left(const kcl_loop *l);
+
+/* ---- elliptic.c: in a pass or two over A. */
+kcl_elliptic kcl_elliptic_of(const kcl_csr *A);
+
+/* ---- direct.c: does it pay to go on with a direct solution? Then what iterates is given up. */
+bool kcl_direct_begins(kcl_selection *c,
+                       const kcl_loop *l); /* or is it asked for, or remembered as faster? */
+bool kcl_direct_pays(kcl_selection *c, kcl_loop *l);
+void kcl_direct_failed(kcl_selection *c);
+/* After a solve that it ended in so many seconds. */
+void kcl_direct_remember(kcl_selection *c, double seconds);
 
 /* ---- methods.c */
 int kcl_auto_plan(const kcl_system *s, kcl_plan *p);

@@ -68,7 +68,7 @@ void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char 
   kcl_auto_say(text, room, "%s per iteration", kcl_seconds_text(first->iteration).s);
   for (int i = 0; i < known->count; i++) {
     const kcl_timing *t = &known->timing[i];
-    if (t == first || !(t->iteration < INFINITY)) continue;
+    if (t == first || !(t->iteration < INFINITY) || !strcmp(t->method, "direct")) continue;
     bool other = strcmp(t->method, first->method) || strcmp(t->precond, first->precond),
          plain = !strcmp(t->precond, "none");
     kcl_auto_say(text, room, ", ");
@@ -123,7 +123,8 @@ static void add_reason(char *why, size_t room, const char *reason) {
 static const char *switched_to(const kcl_selection *c) {
   for (int i = 0; i < c->remembered.count; i++) {
     const kcl_timing *t = &c->remembered.timing[i];
-    if (kcl_plan_find(&c->plan, t->method, t->precond) < 0) return t->precond;
+    if (strcmp(t->method, "direct") && kcl_plan_find(&c->plan, t->method, t->precond) < 0)
+      return t->precond;
   }
   return NULL;
 }

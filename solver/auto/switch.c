@@ -22,8 +22,13 @@ static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10, OWN = 2;
 static const double CYCLES = 20;  /* iterations with it */
 static const double PASSES = 8;   /* over the entries of A, by a cycle over all levels */
 static const double VECTORS = 60; /* of A's rows that a cycle moves */
-static const double WORTH = 1.5;  /* times as long: both predictions err */
-enum { MOST = 8, FIRST = 100 /* iterations before it is asked; then whenever they have doubled */ };
+static const double FACTOR =
+    0.18; /* of the root of the condition number: a third of the bound for cg, as observed on
+                                      Laplacians (0.15 in 2D, 0.19 in 3D) */
+static const double WORTH = 1.5; /* times as long: both predictions err */
+/* Iterations before it is asked, and where A is elliptic; then whenever they have doubled. From LOOKED on Ritz values know more
+ * than the graph. */
+enum { MOST = 8, FIRST = 100, EARLY = 10, LOOKED = 400 };
 
 static bool suits(const kcl_selection *c) {
   const kcl_system *s = c->system;
@@ -37,19 +42,47 @@ static bool suits(const kcl_selection *c) {
          strcmp(c->way.precond->name, NAME) != 0;
 }
 
-/* Of one right-hand side that iterates. A third of the bound for cg, as observed on Laplacians (0.15 in 2D, 0.19 in 3D). */
-static double to_come(const kcl_loop *l, int i) {
+/* By the mean slope of the residual since the method began. */
+static double by_slope(const kcl_loop *l, int i) {
   const kcl_rhs *v = &l->rhs[i];
-  const int64_t done = l->control[i].iteration - v->began;
-  const double left = 0.5 * log(l->rr[i] / (v->target * v->target)),
+  const double done = (double)(l->control[i].iteration - v->began),
+               left = 0.5 * log(l->rr[i] / (v->target * v->target)),
                fallen = 0.5 * log(v->rr_began / v->best);
+  if (!(left > 0)) return 0;
+  return fallen > 0 ? done * left / fallen : INFINITY;
+}
+
+/* By the Ritz values of cg. 0: not known. */
+static double by_spectrum(const kcl_loop *l, int i) {
+  const kcl_rhs *v = &l->rhs[i];
+  const double left = 0.5 * log(l->rr[i] / (v->target * v->target));
   double least, most;
-  if (v->began || done < FIRST || !(left > 0)) return 0;
+  if (v->began || l->control[i].iteration < FIRST || !(left > 0)) return 0;
   kcl_ritz(v->history->entry, v->history->size, &least, &most);
-  if (!(least > 0)) return 0;
-  const double spectrum = 0.18 * sqrt(most / least) * (left + log(2)),
-               slope = fallen > 0 ? (double)done * left / fallen : INFINITY;
-  return fmin(spectrum, slope);
+  return least > 0 ? FACTOR * sqrt(most / least) * (left + log(2)) : 0;
+}
+
+/* Of one right-hand side that iterates. */
+static double to_come(const kcl_loop *l, int i) { return fmin(by_spectrum(l, i), by_slope(l, i)); }
+
+/* Before it has Ritz values: at least as many, where A is elliptic, as its graph says. */
+static double by_graph(const kcl_selection *c, const kcl_loop *l) {
+  double most = 0;
+  for (int i = 0; i < l->nrhs; i++)
+    if (kcl_loop_runs(l, i))
+      most = fmax(most, 0.5 * log(l->rr[i] / (l->rhs[i].target * l->rhs[i].target)) + log(2));
+  return FACTOR * c->diffusion.condition_root * most;
+}
+
+double kcl_switch_left(const kcl_loop *l) {
+  double most = 0;
+  for (int i = 0; i < l->nrhs; i++) {
+    if (!kcl_loop_runs(l, i)) continue;
+    const double spectrum = l->engine->program->has_ritz ? by_spectrum(l, i) : 0,
+                 slope = by_slope(l, i);
+    most = fmax(most, spectrum > 0 ? fmin(spectrum, slope) : slope);
+  }
+  return most;
 }
 
 /* As many as an earlier solve has taken, where that is known. */
@@ -58,6 +91,7 @@ static double most_to_come(const kcl_selection *c, const kcl_loop *l) {
   double most = 0;
   for (int i = 0; i < l->nrhs; i++)
     if (kcl_loop_runs(l, i)) most = fmax(most, to_come(l, i));
+  if (kcl_loop_iterations(l) < LOOKED) most = fmax(most, by_graph(c, l));
   return c->expected ? fmax(before, 0) : most;
 }
 
@@ -138,12 +172,20 @@ bool kcl_switch_missed(kcl_selection *c, double seconds) {
   return missed > 0;
 }
 
+bool kcl_switch_promises(kcl_selection *c) {
+  const bool runs = !strcmp(c->way.precond->name, NAME);
+  if (!runs && (c->switched || !suits(c))) return false;
+  if (!c->diffusion.known) c->diffusion = kcl_elliptic_of(kcl_system_matrix(c->system));
+  return c->diffusion.holds;
+}
+
 bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   const int64_t done = kcl_loop_iterations(l);
   const double start = kcl_now(), so_far = start - l->start,
                each = so_far / (double)(done ? done : 1);
   const kcl_timing *known = earlier(c);
-  if (c->switched || done < (known ? 1 : FIRST) || done < 2 * c->asked) return false;
+  if (c->switched || done < (known ? 1 : EARLY) || done < 2 * c->asked) return false;
+  if (!known && done < FIRST && !kcl_switch_promises(c)) return false;
   c->asked = done;
   if (!suits(c)) return c->switched = true, false;
   const double before = c->expected ? (double)c->expected * each : INFINITY,

@@ -13,7 +13,21 @@ bool kcl_direct_available(void) {
 #endif
 }
 
+/* Seconds per row and per entry of an analysis (AMD, Amestoy, Davis & Duff 1996), fitted like those below. */
+static const double ROW = 1e-6, ENTRY = 5e-8;
+
+double kcl_direct_predict_seconds(const kcl_csr *A) {
+  return ROW * (double)A->rows + ENTRY * (double)A->nnz;
+}
+
 #ifndef HAVE_CHOLMOD
+int kcl_direct_predict(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,
+                       double *seconds) {
+  (void)ctx, (void)A, (void)definite, (void)flops;
+  *seconds = INFINITY;
+  return KCL_OK;
+}
+
 int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
                     kcl_direct_info *info) {
   (void)A, (void)t;
@@ -23,6 +37,22 @@ int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t
                   "(CHOLMOD and UMFPACK with their headers) and build again");
 }
 #else
+
+/* Seconds per number of L, and operations per second with one thread of OpenBLAS on a CPU of 2021: within a factor of 1.6 for
+ * seven systems, 0.04 to 3 s (docs/lab/2026-11-28-time-to-x.md). CHECKS: seconds per entry of A for its copies, statistics and residuals. */
+static const double NUMBER = 4e-8, RATE = 1.4e10, CHECKS = 2e-7;
+static const double START = 5e-3; /* first calls of the libraries, and a thread of its own */
+
+int kcl_direct_predict(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,
+                       double *seconds) {
+  kcl_factor_cost cost;
+  int rc = kcl_factor_predict(ctx, A, definite, &cost);
+  *seconds = INFINITY;
+  if (rc || !(cost.flops <= flops)) return rc;
+  *seconds = START + NUMBER * cost.entries + cost.flops / RATE + kcl_direct_predict_seconds(A) +
+             CHECKS * (double)A->nnz;
+  return rc;
+}
 
 static bool all_finite(kcl_type t, const double *v, int64_t n) {
   bool good = true;

@@ -15,4 +15,9 @@ typedef struct kcl_direct_task {
 /* As kcl_direct. KCL_REFUSED: not within the limit, or the memory there is. */
 int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
                     kcl_direct_info *info);
+/* Seconds that kcl_direct_many will take for a square A of type D or Z: *seconds from an ordering of its structure, which takes
+ * kcl_direct_predict_seconds itself. definite: Cholesky fits. INFINITY: not within `flops` operations, or the analysis failed. */
+int kcl_direct_predict(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,
+                       double *seconds);
+double kcl_direct_predict_seconds(const kcl_csr *A);
 #endif

@@ -10,6 +10,12 @@ typedef struct kcl_factor kcl_factor;
 int kcl_factor_create(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,
                       kcl_factor **out);
 void kcl_factor_free(kcl_factor **f);
+/* From an ordering of the structure alone: real floating-point operations, and numbers in L, or in L and U. INFINITY: the
+ * analysis failed. */
+typedef struct kcl_factor_cost {
+  double flops, entries;
+} kcl_factor_cost;
+int kcl_factor_predict(kcl_context *ctx, const kcl_csr *A, bool definite, kcl_factor_cost *out);
 const char *kcl_factor_method(const kcl_factor *f);
 /* x = A^-1 b, or A^-H b. b and x are distinct. factor: a kcl_factor. */
 int kcl_factor_solve(kcl_context *ctx, void *factor, bool adjoint, const double *b, double *x);

@@ -82,6 +82,7 @@ struct kcl_system {
   bool known, structure_known, repeats_known;
   kcl_stats stats;           /* of A, scaled */
   kcl_options options;       /* with every name filled in */
+  bool direct;               /* solver "direct": a factorisation alone */
   bool hermitian, symmetric; /* A = A^H, A = A^T, by the rule of the options */
   struct {
     bool method, precond, format; /* "auto": to be chosen here */

@@ -209,7 +209,8 @@ int kcl_loop_end(kcl_loop *l) {
     kcl_rhs *v = &l->rhs[i];
     v->report->iterations = l->control[i].iteration;
     if (v->b_norm.norm == 0) continue;
-    if (!v->report->iterations) v->report->relative_residual = sqrt(v->rr0) * kcl_unit(v);
+    if (!v->report->iterations && !v->answered)
+      v->report->relative_residual = sqrt(v->rr0) * kcl_unit(v);
     rc = kcl_history_finish(v->history, l->system->ctx, v->rr0, kcl_unit(v));
     v->report->history = v->history->residuals, v->report->history_size = v->history->size + 1;
   }

@@ -1,0 +1,94 @@
+/* From iterations to a direct solution during the solve: where the iterations to come are predicted to take longer than a
+ * factorisation does by the operations that an ordering of the structure counts (solver/direct). An iteration that does not
+ * converge is left once it has taken as long as the factorisation will. So both together take about twice the faster one at
+ * most, whatever the predictions of iterations are worth (ski rental; Karlin et al. 1988).
+ */
+#include "core/base/context.h"
+#include "core/base/text.h"
+#include "solver/auto/auto.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char NAME[] = "direct";
+static const double WORTH = 2;  /* times as long, by the slope of a residual that has fallen for: */
+static const double SOON = 0.5; /* of the seconds of a direct solution */
+static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
+static const double KEEP =
+    2; /* times the seconds predicted without, which are mostly too few, that a direct solution may take */
+static const double SLOWEST = 3;
+static const double CHANGED = 1.5; /* seconds that differ by such a factor are remembered anew */
+
+/* setup: seconds of the direct solution; iteration: seconds of the iterations that it took the place of, INFINITY where it
+ * did not solve the system. */
+static const kcl_timing *remembered_direct(const kcl_selection *c) {
+  for (int i = 0; i < c->remembered.count; i++)
+    if (!strcmp(c->remembered.timing[i].method, NAME)) return &c->remembered.timing[i];
+  return NULL;
+}
+
+static bool left_to_us(const kcl_selection *c) {
+  return c->rescue_price && c->system->undecided.method && c->system->undecided.precond;
+}
+
+static void say_instead(kcl_selection *c, int64_t done, double price, const char *how) {
+  char before[80];
+  snprintf(before, sizeof before, "%s for %lld iterations, then ", c->way.method->name,
+           (long long)done);
+  kcl_auto_say(c->changes, sizeof c->changes,
+               "%s%sa direct solution: %s predicted, %s%s by iterations%s",
+               c->changes[0] ? "\n" : "", done ? before : "", kcl_seconds_text(price).s,
+               c->instead < FOREVER ? kcl_seconds_text(c->instead).s : "no convergence",
+               done ? " more" : "", how);
+}
+
+bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
+  const kcl_timing *t = remembered_direct(c), *best = kcl_auto_best(c);
+  if (c->system->direct) return true;
+  if (!left_to_us(c) || kcl_switch_promises(c)) return false;
+  const double iterations = best ? best->setup + (double)c->expected * best->iteration : 0;
+  const double price = t ? t->setup : c->rescue_price(c->owner, l, iterations);
+  c->instead = t ? t->iteration : iterations;
+  if (c->instead == INFINITY || !(price < (t ? KEEP : 1 / WORTH) * c->instead)) return false;
+  say_instead(c, 0, price, ", as remembered");
+  return true;
+}
+
+/* Other programs share the processor, and slow a factorisation down as they do the iterations, which take longer than predicted. */
+static double slowness(const kcl_selection *c, double each) {
+  return c->predicted > 0 ? fmin(fmax(each / c->predicted, 1), SLOWEST) : 1;
+}
+
+bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
+  const int64_t done = kcl_loop_iterations(l);
+  if (!done || !left_to_us(c) || kcl_switch_promises(c)) return false;
+  const kcl_timing *t = remembered_direct(c);
+  const double spent = kcl_now() - l->start;
+  double price = slowness(c, spent / (double)done) * c->rescue_price(c->owner, l, spent);
+  if (t) price = t->iteration < INFINITY ? fmax(price, t->setup) : INFINITY;
+  if (!(spent > SOON * price)) return false;
+  const double left = kcl_switch_left(l) * spent / (double)done;
+  if (left < (spent > price ? 1 : WORTH) * price) return false;
+  c->instead = fmin(left, FOREVER);
+  say_instead(c, done, price, "");
+  c->instead = fmin(c->instead + spent, FOREVER);
+  for (int i = 0; i < l->nrhs; i++)
+    if (kcl_loop_runs(l, i)) l->rhs[i].given_up = 1 + KCL_STAGNATED;
+  return c->direct = true;
+}
+
+void kcl_direct_failed(kcl_selection *c) {
+  kcl_choice_failed(&c->remembered, NAME, "none", "none");
+  c->direct = false, c->dirty = true;
+}
+
+void kcl_direct_remember(kcl_selection *c, double seconds) {
+  if (!kcl_auto_remembers(c) || !left_to_us(c)) return;
+  kcl_timing *t = kcl_choice_timing(&c->remembered, NAME, "none", "none");
+  const double change = t && t->setup > 0 ? seconds / t->setup : INFINITY;
+  if (!t || (change < CHANGED && change > 1 / CHANGED)) return;
+  t->setup = seconds;
+  if (!(t->iteration > 0)) t->iteration = c->direct ? c->instead : FOREVER;
+  kcl_choice_remember(c->key, &c->remembered);
+  c->recalled = true;
+}
