@@ -34,7 +34,9 @@ struct kcl_selection {
   int (*rescue)(void *owner, kcl_loop *l, double seconds);
   /* Another engine of the system; NULL: kcl_engine_build. On several ranks all have one, or none has. */
   int (*build)(void *owner, const kcl_way *way, kcl_engine **out);
-  void *owner; /* of both */
+  /* Goes on from a checkpoint, after the first START; NULL: there are none. */
+  int (*resume)(void *owner, kcl_loop *l);
+  void *owner; /* of these */
   kcl_plan plan;
   kcl_way way;    /* in use; a form of cg stands for cg in the plan */
   unsigned tried; /* ways of the plan, in this solve: one bit each */
