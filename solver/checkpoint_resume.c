@@ -69,7 +69,7 @@ static int check_scaling(const resuming *w) {
               : refuse(w, "a system that is scaled otherwise (options scale, tol, precision)");
 }
 
-static int read_history(resuming *w, int i) {
+static int read_saved_history(resuming *w, int i) {
   kcl_history *h = w->l->rhs[i].history;
   const int64_t count = w->rhs[i].history;
   const size_t bytes = (size_t)count * KCL_HISTORY_FIELDS * sizeof *h->entry;
@@ -84,16 +84,16 @@ static int read_history(resuming *w, int i) {
 
 /* ---------------------------------------------------------------- the same engine, or what differs */
 
-static bool differs(const char *then, const char *now) { return strcmp(then, now) != 0; }
+static bool texts_differ(const char *then, const char *now) { return strcmp(then, now) != 0; }
 
 /* The engine of the checkpoint, where the options leave that open. A failure to build it is none. */
 static int use_engine_of(resuming *w) {
   const kcl_saved_head *h = &w->r->head;
   kcl_selection *c = &w->s->selection;
   const kcl_system *s = c->system;
-  const bool method = differs(h->method, c->engine->method->name),
-             precond = differs(h->precond, c->engine->precond->name),
-             format = differs(h->format, kcl_engine_format(c->engine));
+  const bool method = texts_differ(h->method, c->engine->method->name),
+             precond = texts_differ(h->precond, c->engine->precond->name),
+             format = texts_differ(h->format, kcl_engine_format(c->engine));
   const kcl_method *m;
   const kcl_precond_kind *p;
   const kcl_format *f;
@@ -115,7 +115,7 @@ static int use_engine_of(resuming *w) {
 }
 
 static void tell_name(resuming *w, const char *kind, const char *then, const char *now) {
-  if (!w->other[0] && differs(then, now))
+  if (!w->other[0] && texts_differ(then, now))
     snprintf(w->other, sizeof w->other, "%s is %s and was %s", kind, now, then);
 }
 
@@ -136,7 +136,7 @@ static void tell_words(resuming *w, const char *now) {
   if (*then || *now) snprintf(w->other, sizeof w->other, "the executor is another one");
 }
 
-static int find_difference(resuming *w) {
+static int find_changed_choice(resuming *w) {
   const kcl_engine *e = w->l->engine;
   const kcl_saved_head *h = &w->r->head;
   size_t size;
@@ -255,9 +255,9 @@ static int resume_loop(resuming *w) {
   const kcl_saved_head *h = &w->r->head;
   int rc = read_rhs(w);
   if (!rc) rc = check_scaling(w);
-  for (int i = 0; i < l->nrhs && !rc; i++) rc = read_history(w, i);
+  for (int i = 0; i < l->nrhs && !rc; i++) rc = read_saved_history(w, i);
   if (!rc) rc = use_engine_of(w);
-  if (!rc) rc = find_difference(w);
+  if (!rc) rc = find_changed_choice(w);
   if (rc) return rc;
   for (int i = 0; i < l->nrhs; i++) restore_rhs(w, i);
   l->shared = h->shared, l->method_changed = h->method_changed != 0;

@@ -163,7 +163,7 @@ static bool checkpoint_due(kcl_checkpoints *c, const kcl_loop *l) {
 }
 
 /* A checkpoint that fails leaves the one before, and the solve goes on. */
-static void tell_failure(kcl_solver *s) {
+static void tell_checkpoint_failure(kcl_solver *s) {
   kcl_selection *c = &s->selection;
   if (!s->checkpoints->failed)
     kcl_auto_say(c->changes, sizeof c->changes, "%sno checkpoint was written: %s",
@@ -181,7 +181,7 @@ int kcl_checkpoint_step(void *owner, kcl_loop *l) {
   if (rc || !kcl_loop_running(l)) return rc;
   const double begin = kcl_now(); /* iterations before are iterations */
   if (write_checkpoint(s, l))
-    tell_failure(s);
+    tell_checkpoint_failure(s);
   else
     c->count++;
   const double end = kcl_now();

@@ -15,7 +15,7 @@
 /* The solver to ask, in a handler. */
 static _Atomic(kcl_solver *) asked;
 
-static void ask(int sig) {
+static void ask_for_checkpoint(int sig) {
   (void)sig;
   kcl_solver_save(asked);
 }
@@ -38,7 +38,7 @@ int cli_checkpoint_check(const cli_options *o) {
 }
 
 void cli_checkpoint_begin(const cli_options *o) {
-  const struct sigaction act = {.sa_handler = ask, .sa_flags = SA_RESTART};
+  const struct sigaction act = {.sa_handler = ask_for_checkpoint, .sa_flags = SA_RESTART};
   if (o->checkpoint) sigaction(SIGUSR1, &act, NULL);
 }
 
@@ -49,7 +49,7 @@ static bool exists(const char *path, const char *ending) {
 }
 
 /* Is this the first run of a line that names one file twice? */
-static bool begins_anew(const cli_options *o) {
+static bool is_first_run(const cli_options *o) {
   return o->checkpoint && !strcmp(o->checkpoint, o->resumed) && !exists(o->resumed, "") &&
          !exists(o->resumed, ".1");
 }
@@ -57,7 +57,7 @@ static bool begins_anew(const cli_options *o) {
 int cli_checkpoint_use(const cli_run *r) {
   const cli_options *o = r->o;
   int rc = 0;
-  if (o->resumed && begins_anew(o))
+  if (o->resumed && is_first_run(o))
     cli_say(o, "resume      there is no %s: a new solve begins\n", o->resumed);
   else if (o->resumed)
     rc = kcl_solver_resume(r->solver, o->resumed);

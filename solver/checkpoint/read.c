@@ -38,7 +38,8 @@ static int check_prefix(const kcl_checkpoint_reader *r, const prefix *p, uint64_
 }
 
 /* Of all bytes but the last eight, which are *then. */
-static int sum_file(const kcl_checkpoint_reader *r, uint64_t bytes, uint64_t *now, uint64_t *then) {
+static int sum_checkpoint(const kcl_checkpoint_reader *r, uint64_t bytes, uint64_t *now,
+                          uint64_t *then) {
   char *block;
   int rc = kcl_alloc(r->ctx, BLOCK, 1, "a checkpoint", (void **)&block);
   if (rc) return rc;
@@ -68,7 +69,7 @@ static int check_file(kcl_checkpoint_reader *r) {
   if (fread(&p, 1, sizeof p, r->f) != sizeof p || size < kcl_checkpoint_bytes(0))
     memset(p.magic, 0, sizeof p.magic);
   int rc = check_prefix(r, &p, size);
-  if (!rc) rc = sum_file(r, size - sizeof now, &now, &then);
+  if (!rc) rc = sum_checkpoint(r, size - sizeof now, &now, &then);
   if (!rc && now != then)
     rc = kcl_fail(r->ctx, KCL_INPUT, "%s: the checkpoint is damaged: its checksum is wrong",
                   r->path);
@@ -92,8 +93,8 @@ static int read_head(kcl_checkpoint_reader *r) {
   return rc || !r->words[h->words - 1] ? rc : kcl_checkpoint_damaged(r);
 }
 
-static int read_one(kcl_context *ctx, const char *path, const char *ending,
-                    kcl_checkpoint_reader **out) {
+static int read_checkpoint_at(kcl_context *ctx, const char *path, const char *ending,
+                              kcl_checkpoint_reader **out) {
   kcl_checkpoint_reader *r;
   const size_t room = strlen(path) + strlen(ending) + 1;
   int rc = kcl_alloc(ctx, 1, sizeof *r, "a checkpoint", (void **)&r);
@@ -112,11 +113,11 @@ static int read_one(kcl_context *ctx, const char *path, const char *ending,
 /* A failure is that of NAME. */
 int kcl_checkpoint_read(kcl_context *ctx, const char *path, kcl_checkpoint_reader **out) {
   char why[KCL_MESSAGE];
-  int rc = read_one(ctx, path, "", out);
+  int rc = read_checkpoint_at(ctx, path, "", out);
   if (rc != KCL_INPUT) goto done;
   snprintf(why, sizeof why, "%s", kcl_error());
   kcl_checkpoint_free(out);
-  rc = read_one(ctx, path, ".1", out);
+  rc = read_checkpoint_at(ctx, path, ".1", out);
   if (rc == KCL_INPUT) rc = kcl_fail(ctx, KCL_INPUT, "%s", why);
   if (rc) goto done;
   (*out)->predecessor = true;

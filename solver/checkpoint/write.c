@@ -59,7 +59,7 @@ static void synchronise_folder(const char *path) {
   free(folder);
 }
 
-static bool moved(const kcl_checkpoint_writer *w, const char *before) {
+static bool predecessor_moved(const kcl_checkpoint_writer *w, const char *before) {
   return w->replaces || !rename(w->output.final, before) || errno == ENOENT;
 }
 
@@ -68,7 +68,7 @@ static int keep_predecessor(kcl_checkpoint_writer *w) {
   const char *path = w->output.final;
   char *before = join_texts(path, ".1");
   int rc = before ? KCL_OK : kcl_fail(w->ctx, KCL_MEMORY, "%s: out of memory", w->output.name);
-  if (!rc && (fsync(w->output.file) || !moved(w, before)))
+  if (!rc && (fsync(w->output.file) || !predecessor_moved(w, before)))
     rc = kcl_fail(w->ctx, KCL_INPUT, "%s: cannot write: %s", w->output.name, strerror(errno));
   free(before);
   return rc;
