@@ -36,17 +36,21 @@ static int refuse(const resuming *w, const char *what) {
   return kcl_fail(w->s->system.ctx, KCL_INPUT, "%s: the checkpoint is of %s", w->r->path, what);
 }
 
+static bool in_range(int64_t v, int64_t most) { return v >= 0 && v <= most; }
+
 static bool plausible(const kcl_saved_rhs *v) {
-  const int64_t most = INT32_MAX - 1;
-  return v->iteration >= 0 && v->iteration <= most && v->limit >= 0 && v->limit <= most &&
-         v->stop >= 0 && v->stop <= 1 + KCL_LEAST_SQUARES && v->history >= 0 &&
-         v->history <= v->iteration && v->given_up >= 0 && v->given_up <= 1 + KCL_LEAST_SQUARES &&
-         v->reason >= 0 && v->reason <= KCL_LEAST_SQUARES && v->restarts >= 0 &&
-         v->restarts <= most;
+  const int64_t reasons = 1 + KCL_LEAST_SQUARES, at = v->iteration;
+  return in_range(at, INT32_MAX - 1) && in_range(v->limit, INT32_MAX - 1) &&
+         in_range(v->stop, reasons) && in_range(v->given_up, reasons) &&
+         in_range(v->reason, KCL_LEAST_SQUARES) && in_range(v->restarts, INT32_MAX) &&
+         in_range(v->history, at) && in_range(v->best_at, at) && in_range(v->decade_at, at) &&
+         in_range(v->round_began, at) && in_range(v->first_round, at) && in_range(v->began, at);
 }
 
 static int read_rhs(resuming *w) {
   int rc = KCL_OK;
+  if (!in_range(w->r->head.since, INT32_MAX) || !in_range(w->r->head.shared, INT64_MAX / 2))
+    return kcl_checkpoint_damaged(w->r);
   if (w->r->head.nrhs != w->l->nrhs) return refuse(w, "another number of right-hand sides");
   for (int i = 0; i < w->l->nrhs && !rc; i++) {
     uint64_t sum = 0;
@@ -227,6 +231,7 @@ static int go_on(const resuming *w) {
   if (rc) return rc;
   for (int i = 0; i < l->nrhs; i++) target[i] = kcl_square(l->rhs[i].target);
   if ((rc = ex->set_state(ex, l->control, target))) return rc;
+  if (w->r->head.since > kcl_replacement_interval(k)) return kcl_checkpoint_damaged(w->r);
   l->since = w->r->head.since, l->state = KCL_LOOP_ITERATING;
   kcl_snapshot_begin(l);
   return KCL_OK;
