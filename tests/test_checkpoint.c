@@ -218,7 +218,8 @@ static void test_damage(const problem *q) {
   memcpy(bad, good, size), bad[size] = 0;
   write_file(bad, size + 1);
   CHECK(refused(s, "cut short or damaged"));
-  write_file("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n", 60);
+  static const char foreign[] = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n";
+  write_file(foreign, sizeof foreign - 1);
   CHECK(refused(s, "not a checkpoint of krylocl"));
   unlink(path);
   CHECK(refused(s, "cannot open"));
