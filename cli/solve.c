@@ -359,8 +359,8 @@ const cli_command cli_solve = {
     .operands = "A.mtx|poisson2d:300 [b.rhs|ones|random]",
     .summary = "solve A x = b; without b, that of A's file or generator, else A*1",
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
-               "checkpoint every resume "
-               "| devices shares partition reproducible check-tol check-output threads precision "
+               "| checkpoint every resume "
+               "devices shares partition reproducible check-tol check-output threads precision "
                "symmetry scale "
                "no-direct mixed "
                "atol restart nrhs parameters "
