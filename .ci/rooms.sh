@@ -35,9 +35,10 @@ solver/direct: core/base core/matrix
 solver/engine: core/base core/matrix core/program core/device spmv solver/contract solver/methods solver/precond
 solver/loop: core/base core/program solver/engine
 solver/auto: core/base core/tuning spmv multigrid solver/contract solver/methods solver/precond solver/engine solver/loop
+solver/checkpoint: core/base
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto
-solver: core/base core/matrix core/program core/device spmv data/generators solver/contract solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed
-solver/interface: core/base core/matrix core/device core/tuning data/files solver
+solver: core/base core/matrix core/program core/device spmv data/generators solver/contract solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed solver/checkpoint
+solver/interface: core/base core/matrix core/device core/tuning data/files solver solver/checkpoint
 distributed: core/base core/matrix core/program core/tuning spmv solver solver/contract solver/methods solver/precond solver/engine solver/loop solver/auto core/device
 distributed/files: core/base core/matrix data/files data/generators distributed
 cli/ui:

@@ -11,6 +11,7 @@
 #include "cli/ranks/launch.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
+#include "cli/solve/checkpoint.h"
 #include "cli/solve/json.h"
 #include "cli/solve/profile.h"
 #include "cli/solve/progress.h"
@@ -149,11 +150,13 @@ static int solve_all_blocks(kcl_context *ctx, cli_run *r) {
   int rc = 0;
   cli_progress progress = cli_progress_begin(r->o);
   cli_interrupt_begin(r->o);
+  cli_checkpoint_begin(r->o);
   if (cli_ranks() > 1) cli_launched();
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   cli_busy(r->o, "setting up");
   CLI_TRY(cli_lib(cli_setup(ctx, r)));
+  CLI_TRY(cli_lib(cli_checkpoint_use(r)));
   cli_describe(r);
   CLI_TRY(cli_lib(kcl_profile_take(ctx, &r->profile.setup)));
   cli_report_method(r);
@@ -305,6 +308,7 @@ done:
 }
 
 static void free_run(cli_run *r) {
+  cli_checkpoint_end();
   for (int64_t j = 0; r->results && j < r->p.b->cols; j++)
     free(r->results[j].history), free(r->results[j].changes);
   free(r->results);
@@ -318,6 +322,7 @@ static int run_solve(kcl_context *ctx, const cli_options *o) {
   int rc, written, checked;
   double begin = cli_now();
   cli_run r = {.o = o};
+  CLI_TRY(cli_checkpoint_check(o));
   CLI_TRY(cli_ranks_agreed(ctx, open_solve_device(ctx, &r)));
   CLI_TRY(cli_ranks_agreed(ctx, load_problem(ctx, &r)));
   r.asked = options_of(o, (kcl_type)cli_ranks_tell((int)r.p.precision));
@@ -354,7 +359,8 @@ const cli_command cli_solve = {
     .operands = "A.mtx|poisson2d:300 [b.rhs|ones|random]",
     .summary = "solve A x = b; without b, that of A's file or generator, else A*1",
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
-               "| devices shares partition reproducible check-tol check-output threads precision "
+               "| checkpoint every resume "
+               "devices shares partition reproducible check-tol check-output threads precision "
                "symmetry scale "
                "no-direct mixed "
                "atol restart nrhs parameters "
@@ -396,6 +402,16 @@ const cli_command cli_solve = {
         "Output: -o writes x even if the solve did not converge or was interrupted. The first "
         "interrupt ends the iteration or the check, and all that is known is written; a second one "
         "ends the program at once. Files appear under their names when they are complete.\n"
+        "\n"
+        "Checkpoints: --checkpoint FILE keeps what the solve needs to go on, at --every, when it "
+        "is "
+        "interrupted (SIGTERM before a time limit), and on SIGUSR1, after which it goes on. "
+        "--resume "
+        "FILE goes on with the same A, b and options, with the same bits of x on the same device "
+        "and format, else from x; a file that is damaged or missing is replaced by FILE.1. A job "
+        "that "
+        "is started again by the same line has both: --checkpoint x.kck --resume x.kck begins anew "
+        "while there is no x.kck.\n"
         "\n"
         "--check compares x with a direct solution y that is refined with compensated residuals: d "
         "= |x - y|_inf / |y|_inf. The error of y is at most e = | |A^-1| w |_inf / |y|_inf, w = |b "
@@ -441,7 +457,9 @@ const cli_command cli_solve = {
         "rowwise_error componentwise_error [tested_residual true_tested_residual] [least_squares "
         "normal_residual] not_unique least_norm (x is the smallest of those that solve as well) "
         "condition_estimate (a lower bound) [ritz_min ritz_max] "
-        "[forward_error] history: pairs of an iteration and the residual after it, at most about "
+        "[forward_error] [checkpoints bytes_checkpoint seconds_checkpoint] [resumed_at "
+        "(iteration)] "
+        "history: pairs of an iteration and the residual after it, at most about "
         "1,000\n"
         "  [check {method verdict reason relative_difference (d) direct_error (e) "
         "allowed_difference compared condition "

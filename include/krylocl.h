@@ -506,6 +506,25 @@ int kcl_solve_array(kcl_solver *s, const void *b, void *x, kcl_result *result);
 /** Ends the solve that runs, as a progress callback that asks to stop: its reason is KCL_INTERRUPTED. Any thread may call it, and a signal
  * handler. If no solve of the solver's context runs, nothing happens; s must not be freed meanwhile. */
 void kcl_solver_stop(kcl_solver *s);
+/** Has the solves of s write checkpoints, from which kcl_solver_resume goes on after the process, the machine or the time has come to
+ * its end: every so many `seconds`, when kcl_solver_save asks for one, and when a solve is stopped (kcl_solver_stop, a progress callback).
+ * 0: every minute, and rarely enough that they take at most a hundredth of the time. A checkpoint is written beside `path`,
+ * synchronised and renamed; the one before becomes PATH.1. One that cannot be written ends no solve: text "changes". It has the vectors that the
+ * method carries from one iteration to the next, at least x: number "bytes_checkpoint". path NULL: no more checkpoints.
+ *
+ * KCL_USAGE: seconds is negative or not finite; path is not a regular file. KCL_INPUT: it cannot be written. A later solve is refused
+ * (KCL_USAGE) with more right-hand sides than the option nrhs, with the option mixed, and on several ranks. */
+int kcl_solver_checkpoint(kcl_solver *s, const char *path, double seconds);
+/** Has the solve that runs write a checkpoint after the next iterations. Any thread may call it, and a signal handler. */
+void kcl_solver_save(kcl_solver *s);
+/** Has the next solve of s go on from a checkpoint, of the same A and b; the guess is not used. By the same version of the library, with
+ * the same options, on the same device and format it goes on as if it had not been interrupted: x has the same bits, unless "auto" exchanges the
+ * format or the method by their times. Tolerances and limits may be others. Method, preconditioner and format are those of the checkpoint, where the options say "auto". Otherwise it
+ * continues from x; text "changes" says what differs. A preconditioner given to kcl_solver_create is taken to be the same.
+ *
+ * If `path` is missing or damaged PATH.1 is used. KCL_INPUT: neither can be read, is a checkpoint and is whole; it is of another matrix.
+ * The solve returns KCL_INPUT if it is of another b or of a system that is scaled otherwise. */
+int kcl_solver_resume(kcl_solver *s, const char *path);
 /** A number by its name: a field of kcl_setup_info (krylocl/explain.h), such as "bytes_stored", or of kcl_report of the last solve, such
  * as "condition_estimate"; "condition_estimate[2]" is of column 2, from 0. KCL_USAGE: no such name or column. */
 int kcl_solver_number(kcl_solver *s, const char *name, double *out);

@@ -244,6 +244,14 @@ public:
   }
   /** Ends the solve that runs; any thread may call it. */
   void stop() const noexcept { kcl_solver_stop(get()); }
+  /** Later solves write checkpoints to this file: see kcl_solver_checkpoint. */
+  void checkpoint(const std::string &path, double seconds = 0) {
+    detail::check(kcl_solver_checkpoint(get(), path.c_str(), seconds));
+  }
+  /** The solve that runs writes a checkpoint; any thread may call it. */
+  void save() const noexcept { kcl_solver_save(get()); }
+  /** The next solve goes on from a checkpoint: see kcl_solver_resume. */
+  void resume(const std::string &path) { detail::check(kcl_solver_resume(get(), path.c_str())); }
   /** The number of this name: see kcl_names. */
   double number(const std::string &name) const {
     double value = 0;

@@ -223,6 +223,7 @@ static int solve_columns(kcl_solver *s, const kcl_call *call, int64_t k, const k
   int rc = read_columns(&c, B, X);
   if (!rc) rc = check_call(ctx, call, c.B.place, &s->call);
   if (!rc) rc = check_every(s, k, &s->call);
+  if (!rc) rc = kcl_checkpoints_check(s, k);
   if ((rc = d ? d->agree(d, rc, k) : rc)) return rc;
   const kcl_options given = s->system.options;
   use_call(&s->system.options, &s->call);

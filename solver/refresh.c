@@ -15,6 +15,7 @@ static void settle(kcl_solver *s) {
 void kcl_solver_replace(kcl_solver *s, kcl_solver **fresh) {
   const kcl_solver old = *s;
   *s = **fresh, **fresh = old;
+  s->checkpoints = old.checkpoints, (*fresh)->checkpoints = NULL;
   settle(s), settle(*fresh);
   kcl_solver_free(fresh);
 }

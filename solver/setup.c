@@ -233,7 +233,7 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   KCL_TRY(prepare_engine(&s->system, &s->selection, &earlier));
   if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));
   s->selection.rescue = kcl_rescue, s->selection.rescue_price = kcl_rescue_price;
-  s->selection.owner = s;
+  s->selection.resume = kcl_resume, s->selection.owner = s;
   if (s->system.options.mixed)
     KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, keep, &s->mixed));
   *out = s, s = NULL;
@@ -259,6 +259,7 @@ void kcl_solver_free(kcl_solver **s) {
   kcl_shell_free_products(&(*s)->system);
   forget_shared(&(*s)->system);
   kcl_histories_free(&(*s)->history, (*s)->histories);
+  kcl_checkpoints_free(&(*s)->checkpoints);
   kcl_distribution *d = (*s)->system.distribution;
   if (d) d->free(d);
   if ((*s)->given) free((*s)->given->near_null.val);

@@ -98,6 +98,7 @@ static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   for (int i = 0; i < l->nrhs; i++)
     if ((rc = kcl_answer(l, i))) return rc;
   s->seconds_solve += t1 - l->start;
+  kcl_checkpoints_report(s, l);
   share_costs(l, (const double[]){start - t0, t1 - l->start, kcl_now() - t1});
   if (mixed)
     kcl_mixed_report(s->mixed, l);
@@ -252,6 +253,7 @@ int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
                 .max_iter = limit < INT32_MAX ? limit : INT32_MAX - 1};
   bool any;
   s->direct = NULL, s->factored = false;
+  kcl_checkpoints_begin(s, &l);
   for (int i = 0; i < KCL_MAX_NRHS; i++)
     l.control[i] = (kcl_control){.stop = 1, .limit = (int32_t)l.max_iter};
   int rc = begin_all(s, &l, list, &any);

@@ -22,6 +22,8 @@ typedef struct kcl_given {
   kcl_dense near_null; /* its numbers are a copy */
 } kcl_given;
 
+typedef struct kcl_checkpoints kcl_checkpoints;
+
 struct kcl_solver {
   kcl_given *given;        /* owned: what system.A and its options point to */
   kcl_csr *kept;           /* one of the owners of A's arrays; NULL: they are the caller's */
@@ -35,12 +37,13 @@ struct kcl_solver {
   int64_t histories;
   kcl_report *report; /* [reports] of the last solve by kcl_solve */
   int64_t reports;
-  kcl_call call;         /* settings of the solve that runs; sizes and limits are set */
-  double seconds_solve;  /* iterations of the last solve */
-  bool factored;         /* a direct solution was tried in the last solve */
-  double direct_seconds; /* predicted for one; 0: not yet; INFINITY: not affordable */
-  double direct_took;    /* seconds of the last one */
-  const char *direct;    /* what finished it, where no method did; NULL */
+  kcl_call call;                /* settings of the solve that runs; sizes and limits are set */
+  double seconds_solve;         /* iterations of the last solve */
+  bool factored;                /* a direct solution was tried in the last solve */
+  double direct_seconds;        /* predicted for one; 0: not yet; INFINITY: not affordable */
+  double direct_took;           /* seconds of the last one */
+  kcl_checkpoints *checkpoints; /* owned; NULL: never asked for */
+  const char *direct;           /* what finished it, where no method did; NULL */
 };
 
 /* kcl_setup by a system of which A, options and perhaps statistics, matrices on the device and a given preconditioner are known; A
@@ -69,6 +72,15 @@ int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_cer
 int kcl_rescue(void *owner, kcl_loop *l, double seconds);
 /* Predicted seconds of that. INFINITY: not allowed, not affordable, or not known after so few seconds. */
 double kcl_rescue_price(void *owner, const kcl_loop *l, double spent);
+
+/* Checkpoints (solver/checkpoint.h). KCL_USAGE: not for k right-hand sides of this solver. Then, in a solve: its beginning; each
+ * batch, by the loop; a solve that goes on from one, after START; the report of it. owner: a kcl_solver. */
+int kcl_checkpoints_check(const kcl_solver *s, int64_t k);
+void kcl_checkpoints_begin(kcl_solver *s, kcl_loop *l);
+int kcl_checkpoint_step(void *owner, kcl_loop *l);
+int kcl_resume(void *owner, kcl_loop *l);
+void kcl_checkpoints_report(const kcl_solver *s, const kcl_loop *l);
+void kcl_checkpoints_free(kcl_checkpoints **c);
 
 /* Checks of what was asked for, before anything is computed; and of A for this method (solver/input_check.c). */
 int kcl_check_options(kcl_system *s);

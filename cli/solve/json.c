@@ -31,6 +31,12 @@ static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
   cli_json_count(o, "iterations", p->iterations);
   cli_json_count(o, "residual_restarts", p->residual_restarts);
   cli_json_text(o, "changes", p->changes);
+  if (r->o->checkpoint) {
+    cli_json_count(o, "checkpoints", p->checkpoints);
+    cli_json_number(o, "bytes_checkpoint", p->bytes_checkpoint);
+    cli_json_number(o, "seconds_checkpoint", p->seconds_checkpoint);
+  }
+  if (p->resumed_at) cli_json_count(o, "resumed_at", p->resumed_at);
   cli_json_bool(o, "mixed", p->mixed);
   if (p->mixed) {
     cli_json_count(o, "inner_iterations", p->inner_iterations);

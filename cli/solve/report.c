@@ -3,6 +3,7 @@
 #include "cli/input/names.h"
 #include "cli/problem/compare.h"
 #include "cli/ranks/report.h"
+#include "cli/solve/checkpoint.h"
 #include "cli/solve/profile.h"
 #include "cli/solve/run.h"
 #include "cli/ui/options.h"
@@ -233,6 +234,7 @@ void cli_report_results(const cli_run *r) {
     cli_say(r->o, "            interrupted: %s of %s columns solved\n", cli_count(r->solved).s,
             cli_count(r->p.b->cols).s);
   cli_report_ranks(r);
+  cli_checkpoint_say(r);
   say_times(r);
   say_solve_speed(r);
   cli_profile_say(r);

@@ -75,6 +75,12 @@ static const cli_option table[] = {
      "number of the first row and column in coordinate files (1)", "0 1"},
     {"resume", 0, CLI_TEXT, "FILE", AT(resume), 0, 0,
      "go on with the run of this JSON file, and write it there without --json", NULL},
+    {"resume", 0, CLI_TEXT, "FILE", AT(resumed), 0, 0, "go on from this checkpoint of a solve",
+     NULL},
+    {"checkpoint", 0, CLI_TEXT, "FILE", AT(checkpoint), 0, 0,
+     "keep the state of the solve in FILE, and the one before in FILE.1, to --resume from", NULL},
+    {"every", 0, CLI_TEXT, "T", AT(every), 0, 0,
+     "time between checkpoints, such as 90s, 5m, 2h (1m, and at most 1 % of the time)", ""},
     {"seconds", 0, CLI_COUNT, "N", AT(seconds), 1, 86400, "approximate time for tunables (30)", ""},
     {"x0", 0, CLI_TEXT, "FILE", AT(x0), 0, 0, "initial guess (zeros)", NULL},
     {"near-null", 0, CLI_TEXT, "FILE", AT(near_null), 0, 0,
@@ -243,9 +249,12 @@ static const cli_command *find_subcommand(const cli_options *o) {
   return c;
 }
 
-/* True if entry k is the option of its name for c, which may be NULL: spmv has a --check and a --compare of its own. */
+/* True if entry k is the option of its name for c, which may be NULL: spmv has a --check and a --compare of its own,
+ * solve a --resume. */
 static bool is_meant(const cli_command *c, int k) {
-  const bool spmv = c && !strcmp(c->name, "spmv");
+  const bool spmv = c && !strcmp(c->name, "spmv"), solve = c && !strcmp(c->name, "solve");
+  if (table[k].offset == AT(resume)) return !solve;
+  if (table[k].offset == AT(resumed)) return solve;
   if (table[k].offset == AT(check) || table[k].offset == AT(compare)) return !spmv;
   return (table[k].offset != AT(verify) && table[k].offset != AT(other)) || spmv;
 }

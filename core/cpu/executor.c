@@ -351,20 +351,50 @@ static int cpu_load(kcl_executor *ex, int snapshot, int rhs) {
   return KCL_OK;
 }
 
+static size_t slots_of(const kcl_cpu *e) { return (size_t)e->k->nrhs * (size_t)e->k->slots; }
+static size_t sums_of(const kcl_cpu *e) { /* of both buffers */
+  return (size_t)(2 * e->k->nrhs * e->dots) * KCL_CPU_CHUNKS;
+}
+
 static int cpu_carry(kcl_executor *to, const kcl_executor *from) {
   kcl_cpu *e = to->data;
   const kcl_cpu *f = from->data;
   const kcl_program *k = e->k;
-  size_t slots = (size_t)k->nrhs * (size_t)k->slots,
-         sums = (size_t)(2 * k->nrhs * e->dots) * KCL_CPU_CHUNKS;
   for (int i = 0; i < k->nrhs * k->vectors; i++)
     memcpy(e->vec[i], f->vec[i],
            (size_t)k->vector[i % k->vectors].n *
                kcl_type_size(kcl_vector_stored(k, i % k->vectors)));
-  memcpy(e->slot, f->slot, slots * sizeof(scalar));
-  memcpy(e->partial[0], f->partial[0], sums * sizeof(scalar));
+  memcpy(e->slot, f->slot, slots_of(e) * sizeof(scalar));
+  memcpy(e->partial[0], f->partial[0], sums_of(e) * sizeof(scalar));
   memcpy(e->control, f->control, sizeof e->control);
   e->parity = f->parity;
+  return KCL_OK;
+}
+
+/* Parity, slots, both buffers of partial sums. */
+static size_t cpu_state_bytes(const kcl_executor *ex) {
+  const kcl_cpu *e = ex->data;
+  return sizeof(int64_t) + (slots_of(e) + sums_of(e)) * sizeof(scalar);
+}
+
+static int cpu_get_state(kcl_executor *ex, void *bytes) {
+  const kcl_cpu *e = ex->data;
+  const int64_t parity = e->parity;
+  char *to = bytes;
+  memcpy(to, &parity, sizeof parity), to += sizeof parity;
+  memcpy(to, e->slot, slots_of(e) * sizeof(scalar)), to += slots_of(e) * sizeof(scalar);
+  memcpy(to, e->partial[0], sums_of(e) * sizeof(scalar));
+  return KCL_OK;
+}
+
+static int cpu_put_state(kcl_executor *ex, const void *bytes) {
+  kcl_cpu *e = ex->data;
+  const char *from = bytes;
+  int64_t parity;
+  memcpy(&parity, from, sizeof parity), from += sizeof parity;
+  e->parity = parity & 1;
+  memcpy(e->slot, from, slots_of(e) * sizeof(scalar)), from += slots_of(e) * sizeof(scalar);
+  memcpy(e->partial[0], from, sums_of(e) * sizeof(scalar));
   return KCL_OK;
 }
 
@@ -495,6 +525,9 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .save = cpu_save,
                        .load = cpu_load,
                        .carry = cpu_carry,
+                       .state_bytes = cpu_state_bytes,
+                       .get_state = cpu_get_state,
+                       .put_state = cpu_put_state,
                        .multiply = cpu_multiply,
                        .memory = cpu_memory,
                        .close = close_cpu};

@@ -182,6 +182,16 @@ static int opencl_carry(kcl_executor *to, const kcl_executor *from) {
   return kcl_run_carry(to->data, from->data);
 }
 
+static size_t opencl_state_bytes(const kcl_executor *ex) { return kcl_run_saved_bytes(ex->data); }
+
+static int opencl_get_state(kcl_executor *ex, void *bytes) {
+  return kcl_run_read_state(ex->data, bytes);
+}
+
+static int opencl_put_state(kcl_executor *ex, const void *bytes) {
+  return kcl_run_write_state(ex->data, bytes);
+}
+
 static int opencl_multiply(kcl_executor *ex, const kcl_multiplication *m) {
   return kcl_run_multiply(ex->data, m);
 }
@@ -312,6 +322,9 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .save = opencl_save,
                        .load = opencl_load,
                        .carry = opencl_carry,
+                       .state_bytes = opencl_state_bytes,
+                       .get_state = opencl_get_state,
+                       .put_state = opencl_put_state,
                        .multiply = opencl_multiply,
                        .memory = opencl_memory,
                        .column = opencl_column,

@@ -60,6 +60,12 @@ struct kcl_executor {
   /* `to` runs the same method with A in another format on the same device: it gets the state and the vectors of `from`,
    * between two passes over LOOP, everything polled. */
   int (*carry)(kcl_executor *to, const kcl_executor *from);
+  /* Slots, partial sums and the executor's own counters, state_bytes of them: with the vectors that kcl_vector_carried names and the
+   * control blocks they are all that LOOP goes on from. They serve the same program on a device of one kind, laid out alike, between
+   * two passes over LOOP with nothing enqueued. */
+  size_t (*state_bytes)(const kcl_executor *);
+  int (*get_state)(kcl_executor *, void *bytes);
+  int (*put_state)(kcl_executor *, const void *bytes);
   /* For a program b = A x. Enqueued only, where x and y are buffers. */
   int (*multiply)(kcl_executor *, const kcl_multiplication *m);
   void *(*memory)(kcl_executor *, kcl_vec); /* of a vector: on the host, or a cl_mem */

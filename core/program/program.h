@@ -297,6 +297,8 @@ const kcl_stage *kcl_stage_seeds(const kcl_program *k, kcl_phase phase, int i);
 bool kcl_stage_runs_ahead(const kcl_stage *s, const kcl_stage *before);
 int kcl_program_dots(const kcl_program *k); /* most dots of one stage, at least 1 */
 bool kcl_stage_writes(const kcl_stage *s, kcl_vec v);
+/* Does a pass over LOOP or REPLACE read what an earlier pass left in v? Not of constants and b. */
+bool kcl_vector_carried(const kcl_program *k, kcl_vec v);
 bool kcl_stage_rewrites(const kcl_stage *s, kcl_vec v); /* by a vector operation, not the product */
 /* The place of v among the stage's temporary vectors; -1: it is none. */
 static inline int kcl_stage_temporary(const kcl_stage *s, kcl_vec v) {

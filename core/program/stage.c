@@ -153,6 +153,21 @@ double kcl_program_rate(const kcl_program *k, double unknown) {
 
 /* ---------------------------------------------------------------- temporary vectors */
 
+/* Stages at the end of a cycle count as readers alone: they may be left out. */
+static bool phase_reads_first(const kcl_program *k, kcl_phase phase, kcl_vec v) {
+  for (int i = 0; i < k->stages[phase]; i++) {
+    const kcl_stage *s = &k->stage[phase][i];
+    if (stage_reads(s, v)) return true;
+    if (!s->cycle_end && kcl_stage_writes(s, v)) return false;
+  }
+  return false;
+}
+
+bool kcl_vector_carried(const kcl_program *k, kcl_vec v) {
+  if (v == k->b || kcl_vector_shared(k, v)) return false;
+  return v == k->x || phase_reads_first(k, KCL_LOOP, v) || phase_reads_first(k, KCL_REPLACE, v);
+}
+
 static bool read_after(const kcl_program *k, int phase, int number, kcl_vec v) {
   for (int i = number + 1; i < k->stages[phase]; i++) {
     if (stage_reads(&k->stage[phase][i], v)) return true;

@@ -312,6 +312,11 @@ typedef struct kcl_report {
   const double *history;        /**< [history_size] relative_residual after each iteration, the
                                     initial one first; valid until the solver's next solve */
   int64_t history_size;         /**< length of history */
+  int64_t checkpoints;          /**< that this solve wrote: kcl_solver_checkpoint */
+  double bytes_checkpoint;      /**< size of the last one, bytes */
+  double seconds_checkpoint;    /**< for all of them, not part of seconds_solve */
+  int64_t
+      resumed_at; /**< the iteration that it went on from: kcl_solver_resume; 0: it began anew */
   uint64_t x_sum; /**< kcl_checksum of the x that the residuals are of, [cols] of A's type */
   /** Other x have this residual, as far as is known: A has columns of zeros or fewer rows than columns, a direct
    * factorisation found a smaller rank than columns, or x is a least-squares solution and A is square (all but singular). */

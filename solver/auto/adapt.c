@@ -278,7 +278,9 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   l->impatient = impatient(c);
   kcl_loop_ask(l);
   int rc = kcl_loop_begin(l);
-  if (!rc && l->state != KCL_LOOP_ENDED && kcl_direct_begins(c, l)) rc = begin_directly(c, l);
+  if (!rc && c->resume) rc = c->resume(c->owner, l);
+  const bool at_first = !rc && l->state != KCL_LOOP_ENDED && !kcl_loop_iterations(l);
+  if (at_first && kcl_direct_begins(c, l)) rc = begin_directly(c, l);
   while (!rc && l->state != KCL_LOOP_ENDED) {
     rc = kcl_loop_step(l);
     if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider_others(c, l);

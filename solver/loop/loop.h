@@ -60,7 +60,8 @@ typedef struct kcl_snapshots {
   int64_t iteration[KCL_MAX_NRHS];
 } kcl_snapshots;
 
-typedef struct kcl_loop {
+typedef struct kcl_loop kcl_loop;
+struct kcl_loop {
   const kcl_system *system;
   kcl_engine *engine; /* the caller's; may be exchanged between two steps */
   kcl_loop_state state;
@@ -75,13 +76,15 @@ typedef struct kcl_loop {
   int64_t shared;   /* iterations that active right-hand sides made together */
   bool enqueued;    /* one batch is enqueued and not yet polled */
   bool interrupted; /* by the progress callback */
-  bool stopped_between; /* and while no method ran: x is the nearest known */
-  kcl_progress shown;   /* what the callback was last told */
-  int64_t every;        /* iterations between two calls of it, with x; 0: from time to time */
-  void *observed;       /* [cols] that x, of the one right-hand side there is then */
-  bool impatient;       /* there are other methods: one without much progress is given up early */
-  bool method_changed;  /* by kcl_loop_restart */
-} kcl_loop;
+  bool stopped_between;                        /* and while no method ran: x is the nearest known */
+  kcl_progress shown;                          /* what the callback was last told */
+  int (*checkpoint)(void *owner, kcl_loop *l); /* after each batch; NULL: none */
+  void *owner;                                 /* its first argument */
+  int64_t every;       /* iterations between two calls of it, with x; 0: from time to time */
+  void *observed;      /* [cols] that x, of the one right-hand side there is then */
+  bool impatient;      /* there are other methods: one without much progress is given up early */
+  bool method_changed; /* by kcl_loop_restart */
+};
 
 int kcl_loop_begin(kcl_loop *l);
 int kcl_loop_step(kcl_loop *l);

@@ -201,5 +201,9 @@ int kcl_run_check_series(kcl_run *r, bool *missing);
 int kcl_run_set_state(kcl_run *r, const kcl_control *control, const double *target);
 size_t kcl_run_slot(const kcl_run *r, kcl_slot slot, int rhs); /* offset in a state */
 int kcl_run_carry(kcl_run *to, const kcl_run *from);
+/* The latest state and passes since REPLACE, kcl_run_saved_bytes of them. */
+size_t kcl_run_saved_bytes(const kcl_run *r);
+int kcl_run_read_state(kcl_run *r, void *bytes);
+int kcl_run_write_state(kcl_run *r, const void *bytes);
 
 #endif

@@ -113,3 +113,28 @@ done:
   free(state), free(old);
   return rc;
 }
+
+/* ---------------------------------------------------------------- as bytes */
+
+size_t kcl_run_saved_bytes(const kcl_run *r) { return sizeof(int64_t) + r->state_bytes; }
+
+int kcl_run_read_state(kcl_run *r, void *bytes) {
+  const int64_t since = r->persistent.since_replace;
+  memcpy(bytes, &since, sizeof since);
+  cl_int code =
+      clEnqueueReadBuffer(run_queue(r), r->states, CL_TRUE, kcl_run_state(r), r->state_bytes,
+                          (char *)bytes + sizeof since, 0, NULL,
+                          kcl_profile_event(run_context(r)->opencl, "read", r->state_bytes));
+  return kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "reading the state");
+}
+
+int kcl_run_write_state(kcl_run *r, const void *bytes) {
+  int64_t since;
+  memcpy(&since, bytes, sizeof since);
+  r->persistent.since_replace = (cl_int)since;
+  cl_int code =
+      clEnqueueWriteBuffer(run_queue(r), r->states, CL_TRUE, kcl_run_state(r), r->state_bytes,
+                           (const char *)bytes + sizeof since, 0, NULL,
+                           kcl_profile_event(run_context(r)->opencl, "write", r->state_bytes));
+  return kcl_cl_check(run_context(r), code, "clEnqueueWriteBuffer", "setting the state");
+}

@@ -1,0 +1,287 @@
+/* See checkpoint.h: a solve goes on from a checkpoint, after START from its own guess. */
+#include "core/base/context.h"
+#include "solver/auto/auto.h"
+#include "solver/checkpoint.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct resuming {
+  kcl_solver *s;
+  kcl_loop *l;
+  kcl_checkpoint_reader *r;
+  kcl_saved_rhs rhs[KCL_MAX_NRHS];
+  char other[300]; /* what differs, so that it continues from x; empty: nothing */
+} resuming;
+
+/* ---------------------------------------------------------------- is it of this system? */
+
+int kcl_resume_check(const kcl_solver *s, const kcl_checkpoint_reader *r) {
+  const kcl_csr *A = s->system.A;
+  const kcl_saved_head *h = &r->head;
+  if (h->rows != A->rows || h->cols != A->cols || h->type != (int64_t)A->type)
+    return kcl_fail(
+        s->system.ctx, KCL_INPUT, "%s: the checkpoint is of another matrix: %lld x %lld of type %c",
+        r->path, (long long)h->rows, (long long)h->cols, kcl_type_letter((kcl_type)(h->type & 3)));
+  const char *differ = h->row_ptr != s->sums.row_ptr ? "row pointers"
+                       : h->col != s->sums.col       ? "column indices"
+                       : h->val != s->sums.val       ? "values"
+                                                     : NULL;
+  if (!differ) return KCL_OK;
+  return kcl_fail(s->system.ctx, KCL_INPUT,
+                  "%s: the checkpoint is of another matrix: the %s differ", r->path, differ);
+}
+
+static int refuse(const resuming *w, const char *what) {
+  return kcl_fail(w->s->system.ctx, KCL_INPUT, "%s: the checkpoint is of %s", w->r->path, what);
+}
+
+static bool in_range(int64_t v, int64_t most) { return v >= 0 && v <= most; }
+
+static bool plausible(const kcl_saved_rhs *v) {
+  const int64_t reasons = 1 + KCL_LEAST_SQUARES, at = v->iteration;
+  return in_range(at, INT32_MAX - 1) && in_range(v->limit, INT32_MAX - 1) &&
+         in_range(v->stop, reasons) && in_range(v->given_up, reasons) &&
+         in_range(v->reason, KCL_LEAST_SQUARES) && in_range(v->restarts, INT32_MAX) &&
+         in_range(v->history, at) && in_range(v->best_at, at) && in_range(v->decade_at, at) &&
+         in_range(v->round_began, at) && in_range(v->first_round, at) && in_range(v->began, at);
+}
+
+static int read_rhs(resuming *w) {
+  int rc = KCL_OK;
+  if (!in_range(w->r->head.since, INT32_MAX) || !in_range(w->r->head.shared, INT64_MAX / 2))
+    return kcl_checkpoint_damaged(w->r);
+  if (w->r->head.nrhs != w->l->nrhs) return refuse(w, "another number of right-hand sides");
+  for (int i = 0; i < w->l->nrhs && !rc; i++) {
+    uint64_t sum = 0;
+    kcl_saved_rhs *v = &w->rhs[i];
+    rc = kcl_checkpoint_get(w->r, v, sizeof *v);
+    if (!rc && !plausible(v)) rc = kcl_checkpoint_damaged(w->r);
+    if (!rc) rc = kcl_checkpoint_sum_b(w->l, i, &sum);
+    if (!rc && sum != v->b_sum) rc = refuse(w, "another right-hand side");
+    w->s->checkpoints->b_sum[i] = sum;
+  }
+  w->s->checkpoints->summed = !rc;
+  return rc;
+}
+
+static int check_scaling(const resuming *w) {
+  const kcl_scaling *c = &w->l->system->scaling;
+  bool same = w->r->head.scaled == (c->row != NULL) && w->r->head.unit == c->unit;
+  for (int i = 0; i < w->l->nrhs; i++) same = same && w->rhs[i].shift == w->l->rhs[i].b_norm.shift;
+  return same ? KCL_OK
+              : refuse(w, "a system that is scaled otherwise (options scale, tol, precision)");
+}
+
+static int read_saved_history(resuming *w, int i) {
+  kcl_history *h = w->l->rhs[i].history;
+  const int64_t count = w->rhs[i].history;
+  const size_t bytes = (size_t)count * KCL_HISTORY_FIELDS * sizeof *h->entry;
+  if (bytes > w->r->left) return kcl_checkpoint_damaged(w->r);
+  free(h->entry), h->entry = NULL, h->size = h->capacity = 0;
+  int rc = kcl_alloc(w->s->system.ctx, count + 1, KCL_HISTORY_FIELDS * sizeof *h->entry,
+                     "the history", (void **)&h->entry);
+  if (!rc) rc = kcl_checkpoint_get(w->r, h->entry, bytes);
+  if (!rc) h->size = count, h->capacity = count + 1;
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the same engine, or what differs */
+
+static bool texts_differ(const char *then, const char *now) { return strcmp(then, now) != 0; }
+
+/* The engine of the checkpoint, where the options leave that open. A failure to build it is none. */
+static int use_engine_of(resuming *w) {
+  const kcl_saved_head *h = &w->r->head;
+  kcl_selection *c = &w->s->selection;
+  const kcl_system *s = c->system;
+  const bool method = texts_differ(h->method, c->engine->method->name),
+             precond = texts_differ(h->precond, c->engine->precond->name),
+             format = texts_differ(h->format, kcl_engine_format(c->engine));
+  const kcl_method *m;
+  const kcl_precond_kind *p;
+  const kcl_format *f;
+  kcl_engine *e = NULL;
+  if (!method && !precond && !format) return KCL_OK;
+  if ((method && !s->undecided.method) || (precond && !s->undecided.precond) ||
+      (format && !s->undecided.format))
+    return KCL_OK;
+  if (kcl_method_find(s->ctx, h->method, &m) || kcl_system_precond_kind(s, h->precond, &p) ||
+      kcl_format_find(s->ctx, h->format, c->engine->program->type, &f) ||
+      kcl_engine_build(s, m, p, f, &e))
+    return KCL_OK;
+  int rc =
+      e->program->nrhs == c->engine->program->nrhs ? kcl_engine_copy_system(e, c->engine) : KCL_OK;
+  if (rc || e->program->nrhs != c->engine->program->nrhs) return kcl_engine_free(&e), rc;
+  kcl_selection_use(c, &e);
+  w->l->engine = c->engine;
+  return KCL_OK;
+}
+
+static void tell_name(resuming *w, const char *kind, const char *then, const char *now) {
+  if (!w->other[0] && texts_differ(then, now))
+    snprintf(w->other, sizeof w->other, "%s is %s and was %s", kind, now, then);
+}
+
+/* The first line of the words that differs: its first word and both values. */
+static void tell_words(resuming *w, const char *now) {
+  const char *then = w->r->words;
+  while (*then && *now) {
+    const size_t n = strcspn(then, "\n"), m = strcspn(now, "\n"), word = strcspn(now, " \n");
+    if (n != m || memcmp(then, now, n) != 0) {
+      const size_t skip = n > word ? word + 1 : n;
+      snprintf(w->other, sizeof w->other, "the %.*s is %.*s and was %.*s", (int)word, now,
+               (int)(m > word ? m - word - 1 : 0), m > word ? now + word + 1 : "", (int)(n - skip),
+               then + skip);
+      return;
+    }
+    then += n + (then[n] != 0), now += m + (now[m] != 0);
+  }
+  if (*then || *now) snprintf(w->other, sizeof w->other, "the executor is another one");
+}
+
+static int find_changed_choice(resuming *w) {
+  const kcl_engine *e = w->l->engine;
+  const kcl_saved_head *h = &w->r->head;
+  size_t size;
+  char *now;
+  tell_name(w, "the method", h->method, e->method->name);
+  tell_name(w, "the preconditioner", h->precond, e->precond->name);
+  tell_name(w, "the format", h->format, kcl_engine_format(e));
+  int rc = w->other[0] ? KCL_OK : kcl_checkpoint_words(w->s, e, &now, &size);
+  if (rc || w->other[0]) return rc;
+  tell_words(w, now);
+  free(now);
+  if (!w->other[0] && h->state != (int64_t)e->executor.state_bytes(&e->executor))
+    snprintf(w->other, sizeof w->other, "the executor is laid out otherwise");
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- the loop as it was */
+
+static int32_t limit_of(const kcl_loop *l, const kcl_saved_rhs *v) {
+  return (int32_t)(l->system->options.max_iter ? l->max_iter : v->limit);
+}
+
+static void restore_rhs(const resuming *w, int i) {
+  kcl_loop *l = w->l;
+  kcl_rhs *v = &l->rhs[i];
+  const kcl_saved_rhs *from = &w->rhs[i];
+  const int32_t limit = limit_of(l, from);
+  l->control[i] = (kcl_control){.stop = (int32_t)from->stop,
+                                .iteration = (int32_t)from->iteration,
+                                .limit = limit,
+                                .cycle_open = (int32_t)from->cycle_open};
+  if (!from->stop && from->iteration >= limit) l->control[i].stop = 1 + KCL_ITERATION_LIMIT;
+  l->rr[i] = from->rr;
+  v->active = from->active, v->from_zero = from->from_zero, v->given_up = (int32_t)from->given_up;
+  v->report->reason = (kcl_reason)from->reason;
+  v->report->residual_restarts = (int)from->restarts;
+  v->best_at = from->best_at, v->decade_at = from->decade_at, v->began = from->began;
+  v->round_began = from->round_began, v->first_round = from->first_round;
+  v->rr0 = from->rr0, v->claim = from->claim, v->rr_began = from->rr_began;
+  v->best = from->best, v->decade = from->decade;
+  v->target = from->allowed == v->allowed ? from->target : kcl_loop_target(v);
+}
+
+/* One vector of the checkpoint, to v of the engine. */
+static int read_vector(const resuming *w, kcl_vec v) {
+  kcl_executor *ex = &w->l->engine->executor;
+  const kcl_program *k = w->l->engine->program;
+  kcl_saved_vector head;
+  void *values = NULL;
+  int rc;
+  KCL_TRY(kcl_checkpoint_get(w->r, &head, sizeof head));
+  if (head.n != k->vector[v].n || head.type < KCL_S || head.type > KCL_Z ||
+      kcl_type_complex((kcl_type)head.type) != kcl_type_complex(k->type))
+    KCL_TRY(kcl_checkpoint_damaged(w->r));
+  const kcl_type type = (kcl_type)head.type;
+  KCL_TRY(kcl_alloc_unset(k->ctx, head.n, kcl_type_size(type), "a vector", &values));
+  for (int i = 0; i < w->l->nrhs; i++) {
+    KCL_TRY(kcl_checkpoint_get(w->r, values, (size_t)head.n * kcl_type_size(type)));
+    KCL_TRY(ex->put(ex, v, i, type, values, 1.0));
+  }
+done:
+  free(values);
+  return rc;
+}
+
+static int read_state(const resuming *w) {
+  kcl_executor *ex = &w->l->engine->executor;
+  const int64_t bytes = w->r->head.state;
+  void *state;
+  int rc;
+  KCL_TRY(kcl_alloc(w->s->system.ctx, bytes, 1, "the state", &state));
+  KCL_TRY(kcl_checkpoint_get(w->r, state, (size_t)bytes));
+  KCL_TRY(ex->put_state(ex, state));
+done:
+  free(state);
+  return rc;
+}
+
+static int go_on(const resuming *w) {
+  kcl_loop *l = w->l;
+  kcl_executor *ex = &l->engine->executor;
+  const kcl_program *k = l->engine->program;
+  double target[KCL_MAX_NRHS] = {0};
+  int rc = read_vector(w, k->x);
+  for (kcl_vec v = 0; v < k->vectors && !rc; v++)
+    if (v != k->x && kcl_vector_carried(k, v)) rc = read_vector(w, v);
+  if (!rc) rc = read_state(w);
+  if (rc) return rc;
+  for (int i = 0; i < l->nrhs; i++) target[i] = kcl_square(l->rhs[i].target);
+  if ((rc = ex->set_state(ex, l->control, target))) return rc;
+  if (w->r->head.since > kcl_replacement_interval(k)) return kcl_checkpoint_damaged(w->r);
+  l->since = w->r->head.since, l->state = KCL_LOOP_ITERATING;
+  kcl_snapshot_begin(l);
+  return KCL_OK;
+}
+
+static int go_on_from_x(const resuming *w) {
+  kcl_loop *l = w->l;
+  int rc = read_vector(w, l->engine->program->x);
+  for (int i = 0; i < l->nrhs; i++)
+    if (l->rhs[i].active) l->rhs[i].report->reason = KCL_CONVERGED;
+  return rc ? rc : kcl_loop_restart(l);
+}
+
+static void tell_resumption(const resuming *w) {
+  kcl_selection *c = &w->s->selection;
+  const kcl_checkpoint_reader *r = w->r;
+  if (r->predecessor)
+    kcl_auto_say(c->changes, sizeof c->changes, "%s; the checkpoint before it is used\n", r->why);
+  kcl_auto_say(c->changes, sizeof c->changes, "resumed from %s at iteration %lld%s%s", r->path,
+               (long long)w->s->checkpoints->resumed_at,
+               w->other[0] ? ", from x alone: " : ", as if it had not been interrupted", w->other);
+}
+
+static int resume_loop(resuming *w) {
+  kcl_loop *l = w->l;
+  const kcl_saved_head *h = &w->r->head;
+  int rc = read_rhs(w);
+  if (!rc) rc = check_scaling(w);
+  for (int i = 0; i < l->nrhs && !rc; i++) rc = read_saved_history(w, i);
+  if (!rc) rc = use_engine_of(w);
+  if (!rc) rc = find_changed_choice(w);
+  if (rc) return rc;
+  for (int i = 0; i < l->nrhs; i++) restore_rhs(w, i);
+  l->shared = h->shared, l->method_changed = h->method_changed != 0;
+  w->s->checkpoints->resumed_at = kcl_loop_iterations(l);
+  if (!w->other[0]) w->s->selection.tried |= (unsigned)h->tried;
+  w->s->selection.decided = true;
+  tell_resumption(w);
+  return w->other[0] ? go_on_from_x(w) : go_on(w);
+}
+
+int kcl_resume(void *owner, kcl_loop *l) {
+  kcl_solver *s = owner;
+  kcl_checkpoints *c = s->checkpoints;
+  if (!c || !c->resume) return KCL_OK;
+  resuming w = {.s = s, .l = l, .r = c->resume};
+  c->replaces = c->path && c->resume->predecessor &&
+                !strncmp(c->path, c->resume->path, strlen(c->path)) &&
+                strlen(c->resume->path) == strlen(c->path) + 2;
+  const int rc = resume_loop(&w);
+  kcl_checkpoint_free(&c->resume);
+  return rc;
+}

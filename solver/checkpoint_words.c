@@ -1,0 +1,76 @@
+/* See checkpoint.h: what decides the bits of an iteration, as text. Not among it: tolerances and limits, which decide when a solve
+ * ends; threads, which have no influence; method, preconditioner and format, which a solver can take from the checkpoint. */
+#include "core/base/context.h"
+#include "core/base/sum64.h"
+#include "solver/checkpoint.h"
+#include "solver/engine/given.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool decides_bits(const char *option) {
+  static const char *const others[] = {"solver", "precond",  "format",   "tol",
+                                       "atol",   "max-iter", "no-direct"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (!strcmp(option, others[i])) return false;
+  return true;
+}
+
+static void put_options(FILE *f, const kcl_options *o) {
+  fputs("options", f);
+  for (int i = 0; i < kcl_option_count(); i++) {
+    const char *name = kcl_option_at(i).name, *value = kcl_options_get(o, name);
+    if (decides_bits(name) && strcmp(value, "default")) fprintf(f, " %s=%s", name, value);
+  }
+  if (o->near_null)
+    fprintf(f, " near-null=%016llx",
+            (unsigned long long)kcl_sum64(
+                o->near_null->val,
+                (size_t)(o->near_null->rows * o->near_null->cols) * sizeof(double), 0));
+  fputc('\n', f);
+}
+
+static uint64_t add_number(uint64_t h, int64_t v) { return kcl_sum64(&v, sizeof v, h); }
+
+/* Of all vectors and stages: preconditioners with other levels or fill have others. */
+static uint64_t sum_of_program(const kcl_program *k) {
+  uint64_t h = (uint64_t)k->slots;
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    h = add_number(add_number(h, k->vector[v].n), kcl_vector_stored(k, v));
+  for (int p = 0; p < KCL_PHASES; p++)
+    for (int i = 0; i < k->stages[p]; i++) {
+      const kcl_stage *s = &k->stage[p][i];
+      h = add_number(add_number(add_number(h, s->n), s->scalars), s->vectors);
+      h = add_number(add_number(h, s->A ? s->y : -1), s->A ? s->x : -1);
+      h = add_number(h, s->A ? s->A->source.nnz : 0);
+    }
+  return h;
+}
+
+int kcl_checkpoint_words(const kcl_solver *s, const kcl_engine *e, char **out, size_t *size) {
+  const kcl_context *ctx = s->system.ctx;
+  const kcl_device *d = &ctx->device;
+  size_t length;
+  FILE *f = open_memstream(out, &length);
+  if (!f) return kcl_fail(s->system.ctx, KCL_MEMORY, "out of memory: a checkpoint");
+  fprintf(f, "library %s\n", kcl_version());
+  fprintf(f, "device %s, %s, %s\n", d->name, d->kind, d->driver);
+  fprintf(f, "precision %c\n", kcl_type_letter(e->program->type));
+  put_options(f, &s->system.options);
+  if (ctx->opencl) fprintf(f, "kernel %s\n", e->kernel);
+  fprintf(f, "program %016llx\n", (unsigned long long)sum_of_program(e->program));
+  const bool lost = ferror(f);
+  if (!fclose(f) && !lost) return *size = length + 1, KCL_OK;
+  free(*out), *out = NULL;
+  return kcl_fail(s->system.ctx, KCL_MEMORY, "out of memory: a checkpoint");
+}
+
+int kcl_checkpoint_sum_b(kcl_loop *l, int rhs, uint64_t *out) {
+  const kcl_csr *A = l->system->A;
+  const kcl_rhs *v = &l->rhs[rhs];
+  void *copy = NULL;
+  int rc = v->b ? KCL_OK : kcl_fetch_column(l->system, &v->b_column, A->rows, &copy);
+  if (!rc) *out = kcl_sum64(v->b ? v->b : copy, (size_t)A->rows * kcl_type_size(A->type), 0);
+  free(copy);
+  return rc;
+}
