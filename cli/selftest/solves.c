@@ -95,7 +95,8 @@ done:
 /* A system that the method is for. */
 static const char *system_of_method(const cli_battery *t, const char *method) {
   if (!strncmp(method, "coc", 3)) return kcl_type_complex(t->precision) ? "helmholtz:12" : NULL;
-  if (!strncmp(method, "cg", 2) && strcmp(method, "cgs") && strcmp(method, "cgls"))
+  const char *cg = strstr(method, "cg"); /* cg, cg-single, fcg */
+  if (cg && cg <= method + 1 && strcmp(method, "cgs") && strcmp(method, "cgls"))
     return kcl_type_complex(t->precision) ? "magnetic:20" : "poisson2d:30";
   return !strcmp(method, "minres") ? "poisson2d:30" : "convection:12";
 }
