@@ -21,8 +21,9 @@ def _strip_header(text: str) -> str:
 
 
 def write_declarations(include: Path, target: Path) -> None:
-    """Writes the module whose ``ffi`` declares the types and functions of the headers in ``include``."""
+    """Writes the module whose ``ffi`` declares the types and functions of the headers in ``include``, and getenv."""
     builder = FFI()
+    builder.cdef("char *getenv(const char *name);")
     for name in HEADERS:
         builder.cdef(_strip_header((include / name).read_text(encoding="utf-8")))
     make_py_source(builder, "krylocl._declarations", str(target))
