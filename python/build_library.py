@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 HERE = Path(__file__).resolve().parent
+DECLARATIONS = HERE / "krylocl" / "_declarations.py"
 LEFT_OUT = ("GPL=no", "HAVE_MPI=", "HAVE_LIBDEFLATE=", "HAVE_CJSON=", "LEVELS=")
 
 
@@ -50,6 +52,8 @@ class BuildLibrary(BuildHookInterface[Any]):
         levels = {"libkrylocl-v2.so": "-march=x86-64-v2", "libkrylocl-v3.so": "-march=x86-64-v3"}
         libraries = [build(arch, name) for name, arch in (levels if machine == "x86_64" else {"libkrylocl.so": "portable"}).items()]
         shutil.copytree(source_tree() / "include", HERE / "krylocl" / "include", dirs_exist_ok=True)
+        write_declarations = runpy.run_path(str(HERE / "krylocl" / "_headers.py"))["write_declarations"]
+        write_declarations(source_tree() / "include", DECLARATIONS)
         major, minor = newest_glibc(libraries)
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-manylinux_{major}_{minor}_{machine}"
@@ -58,4 +62,5 @@ class BuildLibrary(BuildHookInterface[Any]):
         """The source tree uses its own library and headers again."""
         for library in (HERE / "krylocl").glob("libkrylocl*.so"):
             library.unlink()
+        DECLARATIONS.unlink(missing_ok=True)
         shutil.rmtree(HERE / "krylocl" / "include", ignore_errors=True)

@@ -10,6 +10,8 @@ from ._library import ffi, lib
 
 LETTERS: dict[np.dtype[Any], str] = {np.dtype("f4"): "s", np.dtype("f8"): "d", np.dtype("c8"): "c", np.dtype("c16"): "z"}
 TYPES: dict[str, np.dtype[Any]] = {letter: dtype for dtype, letter in LETTERS.items()}
+CODES = {dtype: ord(letter) for dtype, letter in LETTERS.items()}
+SIZE = ffi.sizeof("kcl_vectors")
 
 
 def common_dtype(*dtypes: DTypeLike) -> np.dtype[Any]:
@@ -18,7 +20,7 @@ def common_dtype(*dtypes: DTypeLike) -> np.dtype[Any]:
     >>> print(common_dtype("f4", "f4"), common_dtype("i4", "f4"), common_dtype("F", "d"))
     float32 float64 complex128
     """
-    if all(d is dtypes[0] for d in dtypes) and dtypes[0] in LETTERS:
+    if dtypes[0] in LETTERS and dtypes.count(dtypes[0]) == len(dtypes):
         return np.dtype(dtypes[0])
     known = []
     for d in [np.dtype(given) for given in dtypes]:
@@ -31,7 +33,7 @@ def common_dtype(*dtypes: DTypeLike) -> np.dtype[Any]:
 
 def on_device(a: Any) -> bool:
     """Is it an array of pyopencl?"""
-    return hasattr(a, "base_data") and hasattr(a, "queue")
+    return not isinstance(a, np.ndarray) and hasattr(a, "base_data") and hasattr(a, "queue")
 
 
 def _strides(a: Any) -> tuple[int, int] | None:
@@ -49,39 +51,37 @@ def _strides(a: Any) -> tuple[int, int] | None:
     return inc, ld
 
 
-def address(a: Any) -> Any:
-    """The first element of an array of numpy, as cffi's pointer."""
-    if a.flags.c_contiguous:
-        return ffi.from_buffer(a)  # much cheaper than a.ctypes
-    return ffi.cast("void *", a.ctypes.data)
-
-
 class Vectors:
     """An array [rows] or [rows, columns] as kcl_vectors; ``array`` is the one that is used, a copy where its strides need it."""
 
     def __init__(self, array: Any, *, name: str):
+        self.array, self.columns = array, 1
+        if isinstance(array, np.ndarray) and array.ndim == 1 and array.flags.c_contiguous:
+            self.struct = ffi.new("kcl_vectors *", {"size": SIZE, "data": ffi.from_buffer(array), "rows": len(array),
+                                                    "type": CODES[array.dtype]})
+        else:
+            self._describe(array, name)
+
+    def _describe(self, array: Any, name: str) -> None:
+        """The struct of several columns, of strides, and of an array on the device."""
         if array.ndim not in (1, 2):
             raise ValueError(f"{name} has {array.ndim} dimensions: [rows] or [rows, columns] is needed")
-        steps = (1, array.size or 1) if array.ndim == 1 and array.flags.c_contiguous else _strides(array)
+        steps = _strides(array)
         if steps is None:
             if on_device(array):
                 raise ValueError(f"{name}: the strides {array.strides} of an array on the device are not supported")
-            array = np.array(array, order="C")
+            self.array = array = np.array(array, order="C")
             steps = _strides(array)
         assert steps is not None
-        self.array = array
         self.columns = 1 if array.ndim == 1 else array.shape[1]
-        v = self.struct = ffi.new("kcl_vectors *")
-        v.size = ffi.sizeof("kcl_vectors")
-        v.rows, v.cols = array.shape[0], self.columns
-        v.inc, v.ld = steps
-        v.type = ord(LETTERS[array.dtype])
+        v = self.struct = ffi.new("kcl_vectors *", {"size": SIZE, "rows": array.shape[0], "cols": self.columns, "inc": steps[0],
+                                                    "ld": steps[1], "type": CODES[array.dtype]})
         if on_device(array):
             v.place = lib.KCL_OPENCL
             v.data = ffi.cast("void *", array.base_data.int_ptr)
             v.offset = array.offset // array.dtype.itemsize
         else:
-            v.data = address(array)
+            v.data = ffi.cast("void *", array.ctypes.data)
 
 
 def as_array(a: Any, dtype: np.dtype[Any], name: str) -> Any:

@@ -1,19 +1,15 @@
-"""libkrylocl by cffi: the C headers are the binding, read without comments when the package is imported."""
+"""libkrylocl by cffi: the C headers are the binding. A wheel has their declarations as a module, the source tree reads them at import."""
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import re
 import threading
 from pathlib import Path
 from typing import Any
 
-from cffi import FFI
-
-HEADERS = ("krylocl.h", "krylocl/io.h", "krylocl/device.h", "krylocl/explain.h", "krylocl/bench.h")
 ABI = 1
-
-ffi: Any = FFI()
 
 
 class Error(RuntimeError):
@@ -80,35 +76,34 @@ def _level() -> str:
     return "libkrylocl-v3.so" if flags and needed <= set(flags[1].split()) else "libkrylocl-v2.so"
 
 
-def _declarations(text: str) -> str:
-    """A header as cffi takes it: without comments, C++, and directives but numbers."""
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
-    return re.sub(r"^#(?!define \w+ \d+$).*$", "", text, flags=re.M)
+def _find_declarations(include: Path) -> Any:
+    try:
+        return importlib.import_module("krylocl._declarations").ffi
+    except ModuleNotFoundError:
+        from ._headers import read_declarations
+        return read_declarations(include)
 
 
-def _load() -> tuple[Any, str, str]:
+def _load() -> tuple[Any, Any, str, str]:
     include, path = _folders()
-    texts = [(include / name).read_text(encoding="utf-8") for name in HEADERS]
-    for text in texts:
-        ffi.cdef(_declarations(text))
-    wanted = re.search(r'#define KCL_VERSION "(.*)"', texts[0])
+    wanted = re.search(r'#define KCL_VERSION "(.*)"', (include / "krylocl.h").read_text(encoding="utf-8"))
     if wanted is None:
         raise ImportError(f"{include}/krylocl.h has no KCL_VERSION")
+    ffi = _find_declarations(include)
     library = ffi.dlopen(str(path))
-    found = string(library.kcl_version())
+    found = ffi.string(library.kcl_version()).decode()
     if found != wanted[1] or library.kcl_abi() != ABI:
         raise ImportError(f"{path} is version {found} with binary interface {library.kcl_abi()}; "
                           f"{wanted[1]} with {ABI} is needed")
-    return library, found, str(path)
+    return ffi, library, found, str(path)
+
+
+ffi, lib, version, path = _load()
 
 
 def string(text: Any) -> str:
     """A char * as text; "" where it is NULL."""
     return str(ffi.string(text).decode("utf-8", "replace")) if text else ""
-
-
-lib, version, path = _load()
 
 
 class Pending(threading.local):

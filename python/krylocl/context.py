@@ -7,7 +7,15 @@ from typing import Any
 
 from ._library import check, ffi, lib, owned, string
 
-_kept = threading.local()
+
+class _Kept(threading.local):
+    """The contexts of this thread, by process and device."""
+
+    def __init__(self) -> None:
+        self.contexts: dict[tuple[int, str], Context] = {}
+
+
+_kept = _Kept()
 
 
 class Context:
@@ -36,11 +44,11 @@ class Context:
     @classmethod
     def default(cls, device: str | None = None) -> Context:
         """The context that this thread keeps for the device; a child process makes its own."""
-        key = os.getpid(), device or os.environ.get("KRYLOCL_DEVICE")
-        contexts: dict[Any, Context] = _kept.__dict__.setdefault("contexts", {})
-        if key not in contexts:
-            contexts[key] = cls(device)
-        return contexts[key]
+        key = os.getpid(), device or string(lib.getenv(b"KRYLOCL_DEVICE"))  # os.environ takes longer
+        found: Context | None = _kept.contexts.get(key)
+        if found is None:
+            found = _kept.contexts[key] = cls(device)
+        return found
 
     @property
     def device(self) -> str:

@@ -7,6 +7,7 @@ Convergence is that of the recomputed residual: |b - A x| <= max(rtol |b|, atol)
 """
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -15,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from ._arrays import common_dtype
-from ._library import lib
+from ._arrays import LETTERS, common_dtype
+from ._library import lib, make_options
 from .precond import Preconditioner
-from .solver import Solver
+from .solver import Solver, solve_once
 
 __all__ = ["bicg", "bicgstab", "cg", "cgs", "gmres", "minres"]
 
@@ -40,12 +41,12 @@ def _preconditioner(A: Any, M: Any) -> Any:
 
 
 def _right_hand_side(A: Any, b: Any) -> Any:
-    b = np.asanyarray(b)
-    if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError(f"expected square matrix, but got shape={A.shape}")
-    if b.shape not in ((A.shape[0],), (A.shape[0], 1)):
-        raise ValueError(f"shapes of A {A.shape} and b {b.shape} are incompatible")
-    return np.asarray(b).ravel()
+    b, shape = np.asarray(b), A.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"expected square matrix, but got shape={shape}")
+    if b.shape not in ((shape[0],), (shape[0], 1)):
+        raise ValueError(f"shapes of A {shape} and b {b.shape} are incompatible")
+    return b.ravel()
 
 
 def _guess(x0: Any, M: Any, b: Any) -> Any:
@@ -72,9 +73,15 @@ def _info(result: Any) -> int:
     return -int(result.reason)
 
 
+@functools.lru_cache(64)
+def _find_options(**options: Any) -> Any:
+    """make_options, which takes longer than to find those of the last calls."""
+    return make_options(options)
+
+
 def _solve(name: str, A: Any, b: Any, x0: Any, rtol: float, atol: float, maxiter: int, M: Any,
-           callback: Callable[[Any], Any] | None, **options: Any) -> tuple[Any, int, Solver | None]:
-    """x, info, and the solver, which has the history. callback(x) at each iteration, or cycle."""
+           callback: Callable[[Any], Any] | None, report: bool = False, **options: Any) -> tuple[Any, int, Solver | None]:
+    """x, info, and with ``report`` the solver, which has the history. callback(x) at each iteration, or cycle."""
     if not hasattr(A, "shape"):
         A = np.asarray(A)
     b = _right_hand_side(A, b)
@@ -84,13 +91,18 @@ def _solve(name: str, A: Any, b: Any, x0: Any, rtol: float, atol: float, maxiter
     operator = hasattr(A, "matvec") and not sp.issparse(A)
     kind = A.dtype if A.dtype is not None else A.matvec(b).dtype
     dtype = common_dtype(kind, b.dtype, *([] if guess is None else [guess.dtype]))
-    if not b.any():
+    if not np.count_nonzero(b):
         return np.zeros(len(b), dtype), 0, None
     if not operator:
         options["scale"] = "none"
         if len(b) < SMALL:
             options["format"] = "csr-scalar"
     rtol, atol = min(rtol, MAX_TOL), min(atol, MAX_TOL)
+    if not operator and not report and callback is None and (M is None or isinstance(M, str)):
+        o = _find_options(precond=M or "none", solver=name, precision=LETTERS[dtype], tol=float(rtol), atol=float(atol),
+                          max_iter=maxiter, **options)
+        x, results = solve_once(A, b, guess, dtype, o, "residuals")
+        return x, _info(results[0]), None
     s = Solver(A, "none" if M is None else M, name, tol=rtol, atol=atol, maxiter=maxiter, dtype=dtype, **options)
     shown = None if callback is None else lambda progress: callback(progress.x) and None
     x, results = s.run(b, guess, callback=shown, every=int(callback is not None),
@@ -142,7 +154,8 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     limit = 10 * n if maxiter is None else maxiter
     per_cycle = 1 if callback is not None and kind == "legacy" else cycle
     shown = callback if kind == "x" else None
-    x, info, s = _solve("gmres", A, b, x0, rtol, atol, limit * per_cycle, M, shown, restart=cycle)
+    x, info, s = _solve("gmres", A, b, x0, rtol, atol, limit * per_cycle, M, shown, report=callback is not None,
+                        restart=cycle)
     if callback is not None and kind != "x" and s is not None:
         for norm in s.report.history[1:]:
             callback(norm)
@@ -162,7 +175,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
         operator = hasattr(A, "matvec") and not sp.issparse(A)
         A = aslinearoperator(A) - shift * aslinearoperator(sp.eye_array(n)) if operator else A - shift * sp.eye_array(n)
     limit = 5 * len(b) if maxiter is None else maxiter
-    x, info, s = _solve("minres", A, b, x0, rtol, 0.0, limit, M, callback)
+    x, info, s = _solve("minres", A, b, x0, rtol, 0.0, limit, M, callback, report=show)
     if show and s is not None:
         print(s.report)
     return x, info

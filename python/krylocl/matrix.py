@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from ._arrays import LETTERS, Vectors, address, as_array, common_dtype, on_device, view
+from ._arrays import CODES, LETTERS, Vectors, as_array, common_dtype, on_device, view
 from ._library import check, ffi, keep_exception, lib, make_options, owned
 from .context import Context, find_context
 
@@ -36,19 +36,18 @@ def as_operator(A: Any, n: int | None = None, dtype: DTypeLike | None = None) ->
 
 def _entries(A: Any) -> tuple[Any, list[Any]]:
     """kcl_entries of a sparse array, and the arrays that it points to."""
-    row, col = (A.row, A.col) if A.format == "coo" else (A.indptr, A.indices)
-    if A.format == "csc":
-        row, col = A.indices, A.indptr
-    arrays = [a if a.flags.c_contiguous else a.copy() for a in (row, col, A.data)]
-    e = ffi.new("kcl_entries *")
-    e.size = ffi.sizeof("kcl_entries")
-    e.rows, e.cols = A.shape
-    e.nnz = len(A.data)
-    e.row, e.col, e.val = map(address, arrays)
-    e.layout = LAYOUTS[A.format]
-    e.row_bits, e.col_bits = 8 * row.itemsize, 8 * col.itemsize
-    e.type = ord(LETTERS[A.dtype])
-    return e, arrays
+    layout = A.format
+    if layout == "coo":
+        row, col = A.row, A.col
+    else:
+        row, col = (A.indptr, A.indices) if layout == "csr" else (A.indices, A.indptr)
+    arrays = [np.ascontiguousarray(a) for a in (row, col, A.data)]
+    row, col, val = arrays
+    rows, cols = A.shape
+    return ffi.new("kcl_entries *", {
+        "size": ffi.sizeof("kcl_entries"), "rows": rows, "cols": cols, "nnz": len(val), "row": ffi.from_buffer(row),
+        "col": ffi.from_buffer(col), "val": ffi.from_buffer(val), "layout": LAYOUTS[layout], "row_bits": 8 * row.itemsize,
+        "col_bits": 8 * col.itemsize, "type": CODES[val.dtype]}), arrays
 
 
 def _borrowed(A: Any) -> Any:
@@ -58,6 +57,20 @@ def _borrowed(A: Any) -> Any:
     out = sp.csr_array(A.shape, dtype=A.dtype)
     out.indptr, out.indices, out.data = A.indptr.astype(np.int64), A.indices, A.data
     return out
+
+
+def read_entries(A: Any, dtype: DTypeLike | None, *, copy: bool = True) -> tuple[Any, list[Any], np.dtype[Any]]:
+    """kcl_entries of a sparse or dense matrix, the arrays that it points to, and their type."""
+    if not sp.issparse(A):
+        A = sp.csr_array(np.atleast_2d(np.asarray(A)))
+    elif A.format not in LAYOUTS:
+        A = A.tocsr()
+    dtype = common_dtype(A.dtype) if dtype is None else np.dtype(dtype)
+    if A.dtype != dtype:
+        A = A.astype(dtype)
+    entries, arrays = _entries(A if copy else _borrowed(A))
+    entries.borrow = not copy
+    return entries, arrays, dtype
 
 
 class Matrix(LinearOperator):  # type: ignore[misc]
@@ -98,22 +111,13 @@ class Matrix(LinearOperator):  # type: ignore[misc]
         self.is_function = True
         self._kept: Any = ffi.new_handle(A), A
         self.handle = owned("matrix", lib.kcl_matrix_create_shell, self.context.handle, *A.shape,
-                            ord(LETTERS[dtype]), call_operator, self._kept[0], lib.KCL_HOST, properties)
+                            CODES[dtype], call_operator, self._kept[0], lib.KCL_HOST, properties)
         super().__init__(dtype, A.shape)
 
     def _read(self, A: Any, dtype: DTypeLike | None) -> Any:
         """kcl_entries of A; its arrays are kept where they are borrowed."""
-        if not sp.issparse(A):
-            A = sp.csr_array(np.atleast_2d(np.asarray(A)))
-        elif A.format not in LAYOUTS:
-            A = A.tocsr()
-        self._dtype = common_dtype(A.dtype) if dtype is None else np.dtype(dtype)
-        self._shape = A.shape
-        if A.dtype != self._dtype:
-            A = A.astype(self._dtype)
-        entries, arrays = _entries(A if self.copied else _borrowed(A))
-        entries.borrow = int(not self.copied)
-        self._kept = arrays
+        entries, self._kept, self._dtype = read_entries(A, dtype, copy=self.copied)
+        self._shape = (entries.rows, entries.cols)
         return entries
 
     def update(self, A: Any = None) -> None:

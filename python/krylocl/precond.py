@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse.linalg import LinearOperator
 
-from ._arrays import LETTERS, Vectors, as_array, common_dtype
+from ._arrays import CODES, LETTERS, Vectors, as_array, common_dtype
 from ._library import check, ffi, lib, make_options, owned
 from .context import Context, find_context
 from .matrix import Matrix, as_matrix, as_operator, call_operator, empty_like
@@ -53,7 +53,7 @@ class Preconditioner(LinearOperator):  # type: ignore[misc]
         properties = (lib.KCL_PRECOND_HERMITIAN if hermitian else 0) | (lib.KCL_PRECOND_ADJOINT if adjoint else 0)
         self._kept = ffi.new_handle(operator), operator
         self.handle = owned("precond", lib.kcl_precond_create_shell, self.context.handle, operator.shape[0],
-                            ord(LETTERS[t]), call_operator, self._kept[0], lib.KCL_HOST, properties)
+                            CODES[t], call_operator, self._kept[0], lib.KCL_HOST, properties)
         LinearOperator.__init__(self, t, operator.shape)
         return self
 

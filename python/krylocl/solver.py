@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from ._arrays import LETTERS, Vectors, as_array, on_device
 from ._library import check, ffi, keep_exception, lib, make_options, owned, pending, string
 from .context import Context, find_context
-from .matrix import Matrix, as_matrix, as_operator, empty_like
+from .matrix import Matrix, as_matrix, as_operator, empty_like, read_entries
 from .precond import Preconditioner
 from .report import NotConverged, NotConvergedWarning, Progress, Report, explain, read_reports
 
@@ -49,6 +49,45 @@ def _declared(solver: str, A: Any) -> dict[str, bool]:
     """What a method takes a function A to be."""
     return {"hermitian": solver in HERMITIAN, "positive": solver in HERMITIAN and solver != "minres",
             "adjoint": solver in WITH_ADJOINT or A.shape[0] != A.shape[1]}
+
+
+def _make_call(tol: float | None, atol: float | None, maxiter: int | None, zero_guess: bool, certify: str | None,
+               monitor: Any = ffi.NULL, every: int = 0) -> Any:
+    if certify not in CERTIFY:
+        raise ValueError(f"certify is {certify!r}: 'full', 'residuals', 'nothing' or None is needed")
+    return ffi.new("kcl_call *", {
+        "size": ffi.sizeof("kcl_call"), "tol": tol or 0, "atol": atol or 0, "max_iter": maxiter or 0, "zero_guess": zero_guess,
+        "certify": CERTIFY[certify], "progress": call_monitor, "user": monitor, "every": every})
+
+
+def _call_solve(handle: Any, b: Vectors, x: Vectors, call: Any) -> Any:
+    """The kcl_result of each column; an exception of the callback has the x so far."""
+    results = ffi.new("kcl_result[]", b.columns)
+    results[0].size = ffi.sizeof("kcl_result")
+    status = lib.kcl_solve(handle, b.struct, x.struct, call, results)
+    if pending.exception is not None:
+        pending.exception.x = x.array  # type: ignore[attr-defined]
+    check(status)
+    return results
+
+
+def solve_once(A: Any, b: Any, x0: Any, dtype: np.dtype[Any], options: Any, certify: str) -> tuple[Any, Any]:
+    """x, and the kcl_result of its one column, for a sparse or dense matrix and kcl_options.
+
+    It makes no Matrix and no Solver: these take longer than a small solve.
+    """
+    b = as_array(b, dtype, "b")
+    x = np.empty_like(b) if x0 is None else np.array(x0, dtype)
+    entries, _arrays, _ = read_entries(A, dtype)
+    call = _make_call(None, None, None, x0 is None, certify)
+    matrix, solver = ffi.new("kcl_matrix **"), ffi.new("kcl_solver **")
+    try:
+        check(lib.kcl_matrix_create(Context.default().handle, entries, matrix))
+        check(lib.kcl_solver_create(matrix[0], ffi.NULL, options, solver))
+        return x, _call_solve(solver[0], Vectors(b, name="b"), Vectors(x, name="x"), call)
+    finally:
+        lib.kcl_solver_free(solver)
+        lib.kcl_matrix_free(matrix)
 
 
 class Solver:
@@ -126,14 +165,8 @@ class Solver:
         monitor = ffi.NULL
         if callback is not None:
             monitor = ffi.new_handle(_Monitor(callback, self.shape[1], self.dtype))
-        call = self._make_call(tol, atol, maxiter, x0 is None, certify, monitor, every)
-        results = ffi.new("kcl_result[]", given.columns)
-        results[0].size = ffi.sizeof("kcl_result")
-        status = lib.kcl_solve(self.handle, given.struct, result.struct, call, results)
-        if pending.exception is not None:
-            pending.exception.x = x  # type: ignore[attr-defined]
-        check(status)
-        return x, results
+        call = _make_call(tol, atol, maxiter, x0 is None, certify, monitor, every)
+        return x, _call_solve(self.handle, given, result, call)
 
     def _first_guess(self, b: Any, x0: Any, out: Any) -> Any:
         """The array that receives x, with the guess in it."""
@@ -148,17 +181,6 @@ class Solver:
             raise ValueError(f"x0 has the shape {guess.shape}: {x.shape} is needed")
         x[...] = guess
         return x
-
-    def _make_call(self, tol: float | None, atol: float | None, maxiter: int | None, zero_guess: bool,
-                   certify: str | None, monitor: Any, every: int) -> Any:
-        if certify not in CERTIFY:
-            raise ValueError(f"certify is {certify!r}: 'full', 'residuals', 'nothing' or None is needed")
-        call = ffi.new("kcl_call *")
-        call.size = ffi.sizeof("kcl_call")
-        call.tol, call.atol, call.max_iter = tol or 0, atol or 0, maxiter or 0
-        call.zero_guess, call.certify = zero_guess, CERTIFY[certify]
-        call.progress, call.user, call.every = call_monitor, monitor, every
-        return call
 
     def _warn(self, results: Any, maxiter: int | None) -> None:
         """Of the first column that did not converge."""

@@ -61,6 +61,9 @@ def test_objects_are_freed():
         for _ in range(times):
             s = krylocl.Solver(A, "jacobi", "cg", format="csr-scalar", device="cpu")
             s.solve(b)
+            krylocl.linalg.cg(A, b)
+            with pytest.raises(krylocl.UsageError):
+                krylocl.linalg.cg(A, b, M="nosuch")
     use(1000)
     before = memory()
     use(10000)

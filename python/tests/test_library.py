@@ -1,5 +1,6 @@
 """The binding: sizes of structs as they are recorded, errors, names, contexts."""
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -46,20 +47,29 @@ def test_names():
 
 def test_another_version_is_refused(tmp_path):
     import krylocl._library as library
-    include, _ = library._folders()
-    for name in library.HEADERS:
-        target = tmp_path / "include" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        text = (include / name).read_text()
-        target.write_text(re.sub(r'KCL_VERSION ".*"', 'KCL_VERSION "9.9.9"', text))
-    code = (f"import sys, pathlib; sys.path.insert(0, {str(Path(krylocl.__file__).parents[1])!r})\n"
-            "import importlib.util as u\n"
-            f"s = u.spec_from_file_location('_library', {str(tmp_path / '_library.py')!r}); m = u.module_from_spec(s)\n"
-            "s.loader.exec_module(m)")
-    (tmp_path / "_library.py").write_text(Path(library.__file__).read_text())
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          env={"KRYLOCL_LIBRARY": library.path})
+    package = tmp_path / "krylocl"
+    shutil.copytree(Path(krylocl.__file__).parent, package, ignore=shutil.ignore_patterns("*.so"))
+    shutil.copytree(library._folders()[0], package / "include", dirs_exist_ok=True)
+    header = package / "include" / "krylocl.h"
+    header.write_text(re.sub(r'KCL_VERSION ".*"', 'KCL_VERSION "9.9.9"', header.read_text()))
+    done = subprocess.run([sys.executable, "-c", "import krylocl"], capture_output=True, text=True,
+                          env={"KRYLOCL_LIBRARY": library.path, "PYTHONPATH": str(tmp_path)})
     assert done.returncode == 1 and "9.9.9" in done.stderr and "ImportError" in done.stderr
+
+
+def test_declarations_written_ahead_are_those_of_the_headers(tmp_path):
+    """A wheel has the module: it is imported in place of the headers, without cffi's parser."""
+    import krylocl._library as library
+    from krylocl._headers import write_declarations
+    package = tmp_path / "krylocl"
+    shutil.copytree(Path(krylocl.__file__).parent, package, ignore=shutil.ignore_patterns("*.so"))
+    shutil.copytree(library._folders()[0], package / "include", dirs_exist_ok=True)
+    write_declarations(package / "include", package / "_declarations.py")
+    code = ("import sys, krylocl; from krylocl._library import ffi; print(krylocl.solve([[2.0]], [1.0], device='cpu'));"
+            "assert 'pycparser' not in sys.modules and ffi.sizeof('kcl_result') == " + str(ffi.sizeof("kcl_result")))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env={"KRYLOCL_LIBRARY": library.path, "PYTHONPATH": str(tmp_path)})
+    assert done.stdout == "[0.5]\n", done.stderr
 
 
 def test_default_context_belongs_to_the_thread():

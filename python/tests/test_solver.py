@@ -210,6 +210,21 @@ except KeyboardInterrupt as e:
     assert done.stdout.strip() == "interrupted True", done.stderr
 
 
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array, sp.coo_array, sp.dia_array, lambda A: A.toarray(),
+                                  lambda A: A.astype("f4"), lambda A: A.astype(complex)])
+def test_linalg_with_and_without_objects(system, make):
+    """A callback needs a Solver; without one the library is called directly. x and info are those of each other."""
+    A, b, x = system
+    A = make(A)
+    for options in ({}, {"x0": 0.9 * x}, {"M": "jacobi"}, {"maxiter": 2}):
+        for right in (b, np.repeat(b, 2)[::2], b[:, None]):
+            y, info = krylocl.linalg.cg(A, right, rtol=1e-5, **options)
+            z, same = krylocl.linalg.cg(A, right, rtol=1e-5, callback=lambda x: None, **options)
+            assert y.dtype == z.dtype and info == same == options.get("maxiter", 0) and relative(y, z) < 1e-4
+    with pytest.raises(krylocl.UsageError, match="did you mean jacobi"):
+        krylocl.linalg.cg(A, b, M="jacobo")
+
+
 def test_threads_share_a_solver(system):
     A, b, x = system
     s = krylocl.Solver(A, tol=1e-10, device="cpu")
