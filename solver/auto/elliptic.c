@@ -36,8 +36,8 @@ static row_signs look_at_row(const kcl_csr *A, int64_t i) {
 }
 
 /* Levels of a breadth-first search from this row. last: a row of the last level. */
-static int64_t count_levels(const kcl_csr *A, int32_t from, int32_t *queue, char *seen,
-                            int32_t *last) {
+static int64_t count_search_levels(const kcl_csr *A, int32_t from, int32_t *queue, char *seen,
+                                   int32_t *last) {
   int64_t end = 1, levels = 0;
   for (int64_t i = 0; i < A->rows; i++) seen[i] = 0;
   queue[0] = from, seen[from] = 1;
@@ -55,8 +55,8 @@ static int64_t diameter(const kcl_csr *A) {
   char *seen = malloc((size_t)A->rows);
   int64_t levels = 0;
   if (queue && seen) {
-    count_levels(A, 0, queue, seen, &last);
-    levels = count_levels(A, last, queue, seen, &last);
+    count_search_levels(A, 0, queue, seen, &last);
+    levels = count_search_levels(A, last, queue, seen, &last);
   }
   free(queue), free(seen);
   return levels;
