@@ -8,7 +8,7 @@
 /* By default a checkpoint per minute, and rarely enough that writing takes at most this share of the time. */
 static const double MINUTE = 60, SHARE = 0.01;
 
-/* What goes into a file, in its order: twice, first counted. */
+/* Contents of a file, in its order: twice, first counted. */
 typedef struct saving {
   const kcl_solver *s;
   kcl_loop *l;

@@ -32,7 +32,7 @@ static void put_options(FILE *f, const kcl_options *o) {
 
 static uint64_t add_number(uint64_t h, int64_t v) { return kcl_sum64(&v, sizeof v, h); }
 
-/* Of all vectors and stages: preconditioners with other levels or fill have others. */
+/* Checksum of all vectors and stages: preconditioners with other levels or fill have another. */
 static uint64_t sum_of_program(const kcl_program *k) {
   uint64_t h = (uint64_t)k->slots;
   for (kcl_vec v = 0; v < k->vectors; v++)

@@ -135,7 +135,7 @@ done:
   return rc;
 }
 
-/* What followed the methods, and in a last resort why they were left. */
+/* Says how a direct solution followed the methods, and in a last resort why they were left. */
 static void explain_rescue(kcl_solver *s, const factorisation *f) {
   kcl_selection *c = &s->selection;
   if (!c->direct)

@@ -43,7 +43,7 @@ static void put_indices(const int64_t *index, int count, int lines, int bits, in
   }
 }
 
-/* The same numbers as coordinates, in the order of the arrays. */
+/* Coordinates with these numbers, in the order of the arrays. */
 static kcl_csr *one_by_one(const blocks *b, int n, int type) {
   int64_t row[NUMBERS], col[NUMBERS], nnz = 0;
   for (int k = 0; k < BLOCKS; k++)

@@ -20,7 +20,7 @@ typedef struct cli_battery {
   struct cJSON *faults;      /* a list: {test, reason} */
 } cli_battery;
 
-/* What a test found: reason NULL: right. */
+/* Result of one test. */
 typedef struct cli_selftest_result {
   bool refused;
   char reason[600]; /* empty: right */

@@ -228,7 +228,7 @@ static inline int64_t find_image(const kcl_csr *A, int64_t i, int64_t j, int64_t
   return k < end && A->col[k] == i ? k : -1;
 }
 
-/* Of entries in rows [from, to) and their images. Those below the diagonal meet those beyond it as in compare_typed; entries that were
+/* Compares entries in rows [from, to) with their images. Those below the diagonal meet those beyond it as in compare_typed; entries that were
  * passed over, having no image, and those that are left at the end are looked up. */
 static inline double difference_typed(const rounding *r, const kcl_type type, int64_t from,
                                       int64_t to) {

@@ -10,7 +10,7 @@ else
   set -- /usr/lib/petscdir/petsc-real /usr/lib/petscdir/petsc-complex
   [ -d "$1" ] || [ -d "$2" ] || set -- "$(pkg-config --variable=prefix PETSc 2>/dev/null)"
 fi
-# What is missing is found here; the functions of a sanitizer are in the program that loads the plug-in.
+# The linker reports missing functions here; the functions of a sanitizer are in the program that loads the plug-in.
 complete=-Wl,-z,defs
 [ -z "$SAN" ] || complete=
 found=

@@ -25,7 +25,7 @@ const char *kcl_auto_solver(const kcl_stats *s) {
   return methods_for(s, s->asymmetry <= KCL_MAX_ASYMMETRY, s->symmetric, false)[0];
 }
 
-/* Of those that suit, the ones whose M may vary. */
+/* Suitable methods whose M may vary. */
 static const char *const *flexible_methods(bool is_hermitian, bool is_positive) {
   static const char *const positive[] = {"fcg", "fgmres", NULL}, *const general[] = {"fgmres",
                                                                                      NULL};

@@ -62,7 +62,7 @@ static double by_spectrum(const kcl_loop *l, int i) {
   return least > 0 ? FACTOR * sqrt(most / least) * (left + log(2)) : 0;
 }
 
-/* Of one right-hand side that iterates. */
+/* Iterations that one right-hand side still needs. */
 static double to_come(const kcl_loop *l, int i) { return fmin(by_spectrum(l, i), by_slope(l, i)); }
 
 /* Before it has Ritz values: at least as many, where A is elliptic, as its graph says. */

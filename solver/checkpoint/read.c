@@ -37,7 +37,7 @@ static int check_prefix(const kcl_checkpoint_reader *r, const prefix *p, uint64_
   return KCL_OK;
 }
 
-/* Of all bytes but the last eight, which are *then. */
+/* Checksum *now of all bytes but the last eight, which are *then. */
 static int sum_checkpoint(const kcl_checkpoint_reader *r, uint64_t bytes, uint64_t *now,
                           uint64_t *then) {
   char *block;

@@ -63,7 +63,7 @@ static bool predecessor_moved(const kcl_checkpoint_writer *w, const char *before
   return w->replaces || !rename(w->output.final, before) || errno == ENOENT;
 }
 
-/* What has been written is on the disk; the file of that name becomes NAME.1. */
+/* An earlier file of that name becomes NAME.1, once the new one is on the disk. */
 static int keep_predecessor(kcl_checkpoint_writer *w) {
   const char *path = w->output.final;
   char *before = join_texts(path, ".1");
