@@ -25,6 +25,12 @@ set -- solve "$tmp/A.mtx" "$tmp/b" --device cpu -q --format csr-scalar
 expect "one rank" 0 1 "$@" -o "$tmp/one.mtx"
 cmp -s "$tmp/plain.mtx" "$tmp/one.mtx"
 check "one rank has the bits of the plain program" $?
+SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 "$krylocl" "$@" 2>"$tmp/err" && grep -q 'srun --mpi=pmix' "$tmp/err"
+check "tasks of srun without MPI: a warning" $?
+for task in "SLURM_PROCID=1" "PMIX_RANK=0" "OMPI_COMM_WORLD_SIZE=1"; do
+  env SLURM_STEP_NUM_TASKS=2 SLURM_NTASKS=1 SLURM_PROCID=0 "$task" "$krylocl" "$@" 2>"$tmp/err" && ! grep -q srun "$tmp/err"
+  check "no warning with $task" $?
+done
 for n in 2 4; do
   expect "$n ranks" 0 $n "$@" -o "$tmp/x.mtx" --json - --history "$tmp/history"
   "$krylocl" check "$tmp/A.mtx" "$tmp/b" "$tmp/x.mtx" --check none -q

@@ -60,6 +60,17 @@ static bool is_launched(void) {
   return getenv("PMIX_RANK") && env_number("SLURM_NTASKS") > 1;
 }
 
+/* Tasks of a step of Slurm whose srun does not speak PMI: each is a process of its own, and all write the same files. */
+static void warn_of_tasks(void) {
+  if (env_number("SLURM_STEP_NUM_TASKS") < 2 || getenv("OMPI_COMM_WORLD_SIZE") ||
+      getenv("PMI_SIZE") || getenv("PMIX_RANK") || env_number("SLURM_PROCID"))
+    return;
+  fprintf(stderr,
+          "krylocl: srun started %d tasks, and MPI is in none of them: each does all of the work "
+          "alone. One solve on all: srun --mpi=pmix (srun --mpi=list names what it has)\n",
+          env_number("SLURM_STEP_NUM_TASKS"));
+}
+
 /* True for solve --reproducible in one process, whose x must have the bits of several ranks. */
 static bool wants_reproducible(int argc, char **argv) {
   bool asked = false;
@@ -83,6 +94,7 @@ static void leave_strangers(void) {
 
 void cli_ranks_begin(int *argc, char ***argv) {
   int provided;
+  warn_of_tasks();
   if (!is_launched() && !wants_reproducible(*argc, *argv)) return;
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0); /* waits inside Open MPI yield the processor */
   MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
