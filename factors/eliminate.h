@@ -24,7 +24,7 @@ typedef struct kcl_kept_row {
 } kcl_kept_row;
 typedef struct kcl_block {
   struct kcl_block *next;
-  int64_t used, room; /* entries; their values, then their columns, follow */
+  int64_t used, capacity; /* entries; their values, then their columns, follow */
 } kcl_block;
 typedef struct kcl_threshold {
   const kcl_csr *B;

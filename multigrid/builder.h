@@ -63,7 +63,7 @@ struct kcl_builder {
   bool refreshing;         /* what is wrong is found in the end, and then by a set-up */
   double largest;          /* eigenvalue of D^-1 A of the last smoother, if a polynomial */
   int doubt;               /* 0, or the note of whether its system is not definite */
-  double room;             /* entries that all further levels may have */
+  double entries_left;     /* entries that all further levels may have */
   kcl_near_null near_null;
 };
 void kcl_built_on_host(kcl_csr *C, kcl_built *out); /* owns C */

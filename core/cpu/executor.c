@@ -405,7 +405,7 @@ static void *cpu_memory(kcl_executor *ex, kcl_vec v) { return ((kcl_cpu *)ex->da
 /* In front of a vector's elements; its size keeps their alignment. */
 typedef union vector_head {
   int users; /* executors */
-  char room[64];
+  char padding[64];
 } vector_head;
 
 static int allocate_vector(kcl_context *ctx, int64_t n, kcl_type type, void **out) {
