@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- elements */
 
-/* What is moved: `size` bytes for each row, or for each of its entries. */
+/* Data that is moved: `size` bytes for each row, or for each of its entries. */
 typedef struct array {
   size_t size;
   const int64_t *at, *own_at; /* where rows begin, held and owned; NULL: an element per row */

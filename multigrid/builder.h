@@ -15,7 +15,7 @@ typedef struct kcl_built {
   kcl_device_csr device; /* on the device */
 } kcl_built;
 
-/* What the next level must reproduce: near-null vectors, [rows, vectors], by rows. */
+/* Vectors that the next level must reproduce: near-null vectors, [rows, vectors], by rows. */
 typedef struct kcl_near_null {
   int block, vectors; /* rows per node */
   const double *B;    /* on the host; NULL, and no `device`: a constant, of one row per node */
@@ -30,7 +30,7 @@ typedef struct kcl_builder_ops {
   /* No P, *made false: coarsening ends. */
   int (*interpolation)(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
                        kcl_built *P, bool *made);
-  /* The same by aggregates of nodes; with P the near-null vectors become those of the next level. */
+  /* Interpolation from aggregates of nodes; with P the near-null vectors become those of the next level. */
   int (*aggregation)(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
                      kcl_built *P, bool *made);
   int (*transpose)(kcl_builder *b, kcl_built *A, kcl_built *out); /* both are to be kept */

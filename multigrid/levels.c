@@ -38,7 +38,7 @@ static bool suits_float(kcl_type type, const kcl_stats *s) {
          s->diagonal_ratio * (double)s->row_max < MOST * s->norm_inf;
 }
 
-/* What a hierarchy is built by. */
+/* State of the set-up of a hierarchy. */
 typedef struct building {
   kcl_builder b;
   kcl_hierarchy *h;

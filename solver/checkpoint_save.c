@@ -171,7 +171,7 @@ static void tell_checkpoint_failure(kcl_solver *s) {
   s->checkpoints->failed = true;
 }
 
-int kcl_checkpoint_step(void *owner, kcl_loop *l) {
+int kcl_checkpoint_when_due(void *owner, kcl_loop *l) {
   kcl_solver *s = owner;
   kcl_checkpoints *c = s->checkpoints;
   if (!kcl_loop_running(l) || !checkpoint_due(c, l)) return KCL_OK;
@@ -197,7 +197,7 @@ void kcl_checkpoints_begin(kcl_solver *s, kcl_loop *l) {
   c->summed = c->failed = c->replaces = false, c->count = c->resumed_at = 0,
   c->bytes = c->seconds = 0;
   c->asked = false;
-  if (c->path) l->checkpoint = kcl_checkpoint_step, l->owner = s;
+  if (c->path) l->checkpoint = kcl_checkpoint_when_due, l->owner = s;
 }
 
 void kcl_checkpoints_report(const kcl_solver *s, const kcl_loop *l) {

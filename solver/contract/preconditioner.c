@@ -1,4 +1,4 @@
-/* What a preconditioner owns: vectors, matrices in formats; its end; binding it to a program. */
+/* The possessions of a preconditioner: vectors, matrices in formats; its end; binding it to a program. */
 #include "solver/contract/precond.h"
 #include "core/base/context.h"
 #include "core/matrix/structure.h"
@@ -80,7 +80,7 @@ static void count_matrix_rows(const kcl_csr *C, kcl_stats *s) {
   }
 }
 
-/* What predictions ask of a matrix is in its outline. */
+/* Predictions read a matrix by its outline. */
 static void outline_of_matrix(kcl_stored *m, const kcl_stats *s) {
   kcl_stored o;
   kcl_stored_outline(m->ctx, m->format, s, m->type, &o);
