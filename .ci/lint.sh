@@ -60,10 +60,10 @@ fi
 sh .ci/names.sh
 verdict $? "names"
 if [ -f "${BUILD:=build}/libkrylocl.a" ]; then
-  sh .ci/rooms.sh "$BUILD"
-  verdict $? "rooms"
+  sh .ci/modules.sh "$BUILD"
+  verdict $? "modules"
 else
-  echo "skipped: rooms: nothing is compiled in $BUILD"
+  echo "skipped: modules: nothing is compiled in $BUILD"
 fi
 sh tests/mutants.sh --texts
 verdict $? "tests/mutants.sh: the text of every fault is there"

@@ -126,7 +126,7 @@ void kcl_comm_exchange(kcl_comm *c, int to, const void *out, size_t sends, int f
 void kcl_comm_offsets(kcl_comm *c, int64_t own, int64_t *first);
 void kcl_tell(kcl_comm *c, void *data, size_t bytes); /* rank 0's data */
 int kcl_check_count(kcl_comm *c, int64_t rows);       /* enough for all ranks? */
-/* What each rank has of A, whole on rank 0: all of it there, elsewhere no rows. Its arrays are A's; c->first is of that. */
+/* The rows that each rank has where A is whole on rank 0: all of them there, none elsewhere. Its arrays are A's; c->first is of that. */
 int kcl_hold_rows(kcl_comm *c, const kcl_csr *A, kcl_csr *held);
 /* Own rows with columns of the whole matrix, and c->first: blocks of what rank 0 has. */
 int kcl_give_rows(kcl_comm *c, const kcl_csr *held, kcl_csr **own);
@@ -197,7 +197,7 @@ int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_csr **taken, const in
 /* d->device; s->row [own rows], s->col [own columns + halo.count]. */
 int kcl_domain_convert(kcl_domain *d, kcl_type type, const kcl_scaling *s);
 int kcl_domain_order(kcl_domain *d); /* d->in_order, from d->device */
-/* Of kcl_domain_create: d->column, the columns of `own` that other ranks own, ascending, each once; d->given. */
+/* For kcl_domain_create: fills d->column, the columns of `own` that other ranks own, ascending, each once; d->given. */
 int kcl_split_columns(kcl_domain *d, const kcl_csr *own);
 int kcl_split_rows(kcl_domain *d, const kcl_csr *own, kcl_csr **taken);
 void kcl_split_free(kcl_domain *d);
@@ -220,7 +220,7 @@ int kcl_adjoint_rows(const kcl_domain *d, kcl_csr **out);
 
 /* ---------------------------------------------------------------- symmetry.c, executor.c */
 
-/* Of the interior of A, d's as given or as devices have it; what methods are chosen by is that of the whole matrix. */
+/* Statistics of the interior of A, d's as given or as devices have it; fields by which methods are chosen describe the whole matrix. */
 int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out);
 /* ex, opened on every rank, becomes one whose calls fail on all ranks or on none. */
 int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex);

@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- elements */
 
-/* What is moved: `size` bytes for each row, or for each of its entries. */
+/* Data that is moved: `size` bytes for each row, or for each of its entries. */
 typedef struct array {
   size_t size;
   const int64_t *at, *own_at; /* where rows begin, held and owned; NULL: an element per row */
@@ -35,7 +35,7 @@ static void pack_rows(const kcl_order *o, const array *a, int p, char *held, cha
   }
 }
 
-static int room_for_message(const kcl_order *o, const array *a, char **buffer) {
+static int allocate_message(const kcl_order *o, const array *a, char **buffer) {
   size_t most = 0;
   for (int p = 0; p < o->comm->ranks.count; p++) {
     const size_t bytes = bytes_to(o, a, p);
@@ -50,7 +50,7 @@ static int send_rows_to_owners(const kcl_order *o, const array *a, char *held, c
                                bool there) {
   const int count = o->comm->ranks.count, me = o->comm->ranks.rank;
   char *buffer;
-  int rc = room_for_message(o, a, &buffer);
+  int rc = allocate_message(o, a, &buffer);
   if (rc) return rc;
   for (int step = 0; step < count; step++) {
     const int p = (me + step) % count, q = (me + count - step) % count;

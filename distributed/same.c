@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROOM = 4096 };
+enum { CAPACITY = 4096 };
 
 static int length_of_line(const char *line) { return (int)strcspn(line, "\n"); }
 
@@ -17,7 +17,7 @@ static void find_difference(const char **own, const char **theirs) {
 }
 
 int kcl_mpi_same(kcl_context *ctx, MPI_Comm comm, const char *lines) {
-  char all[ROOM] = "";
+  char all[CAPACITY] = "";
   const char *own = lines, *theirs = all;
   MPI_Request request;
   int rc = KCL_OK;
@@ -38,7 +38,7 @@ int kcl_mpi_same(kcl_context *ctx, MPI_Comm comm, const char *lines) {
 int kcl_comm_same_options(kcl_comm *c, kcl_mpi_layout layout, const kcl_options *o) {
   static const char *const symmetry[] = {"rounding", "exact", "assume"}, *const scale[] = {"auto",
                                                                                            "none"};
-  char lines[ROOM];
+  char lines[CAPACITY];
   const bool rows = layout == KCL_MPI_ROWS;
   const int64_t near_null = rows && o->near_null ? o->near_null->cols : 0;
   snprintf(lines, sizeof lines,

@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- one device alone */
 
-/* Of the rows of this rank, on its device. */
+/* Bytes of the rows of this rank, on its device. */
 static double device_bytes(const kcl_engine *e) {
   const kcl_program *k = e->program;
   double n = 0;

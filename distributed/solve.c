@@ -12,7 +12,7 @@ int kcl_distributed_agree(kcl_distribution *self, int status, int64_t k) {
 }
 
 /* Room for own parts, as many as are solved at once. */
-static int make_room_for_parts(kcl_distributed *m) {
+static int allocate_parts(kcl_distributed *m) {
   const kcl_csr *A = m->system->A;
   const int64_t at_once = m->selection->engine->program->nrhs;
   const size_t size = kcl_type_size(m->type);
@@ -27,7 +27,7 @@ int kcl_distributed_take(kcl_distribution *self, int64_t from, int nrhs, const v
   kcl_distributed *m = (kcl_distributed *)self;
   const kcl_csr *A = m->system->A;
   const size_t size = kcl_type_size(m->type);
-  int rc = make_room_for_parts(m);
+  int rc = allocate_parts(m);
   for (int i = 0; i < nrhs && !rc; i++) {
     const size_t column = (size_t)(from + i) * size;
     char *b = m->b + (size_t)(i * A->rows) * size, *x = m->x + (size_t)(i * A->cols) * size;

@@ -16,7 +16,7 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Of the columns, this rank's first. */
+/* The first of this rank's columns. */
 static int64_t first_column(const kcl_domain *d) { return d->first[d->comm->ranks.rank]; }
 
 static bool is_own_column(const kcl_domain *d, int64_t column) {

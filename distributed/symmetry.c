@@ -29,7 +29,7 @@ static double largest_of_row(const kcl_csr *A, int64_t i) {
   return most;
 }
 
-/* Of row b of the boundary, with its own columns. */
+/* The largest |a_ij| of row b of the boundary, own columns included. */
 static double largest_of_both(const kcl_domain *d, const kcl_split *A, int64_t b) {
   return fmax(largest_of_row(A->interior, d->row[b]), largest_of_row(A->outside, b));
 }

@@ -41,7 +41,7 @@ static kcl_way way_of(int64_t number) {
                    kcl_precond_at((int)(number % kcl_precond_count))};
 }
 
-/* What rank 0 has room for, the others may not have. */
+/* Memory that rank 0 has may be lacking elsewhere. */
 static void take_plan(kcl_comm *c, kcl_plan *p) {
   p->count = (int)kcl_ranks_decide(&c->ranks, p->count);
   for (int i = 0; i < p->count; i++)

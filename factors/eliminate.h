@@ -22,21 +22,21 @@ typedef struct kcl_kept_row {
   const int32_t *col; /* [count] ascending */
   const void *val;
 } kcl_kept_row;
-typedef struct kcl_block {
-  struct kcl_block *next;
-  int64_t used, room; /* entries; their values, then their columns, follow */
-} kcl_block;
+typedef struct kcl_memory_block {
+  struct kcl_memory_block *next;
+  int64_t used, capacity; /* entries; their values, then their columns, follow */
+} kcl_memory_block;
 typedef struct kcl_threshold {
   const kcl_csr *B;
   int p;
   double tau;
-  kcl_kept_row *L, *U;  /* [n] U: D^-1 times it */
-  void *d;              /* [n] 1 / u_ii */
-  atomic_bool *done;    /* [n] U and d have the row */
-  kcl_block **memory;   /* [threads] */
-  _Atomic int64_t next; /* row to be made */
-  _Atomic int64_t bad;  /* the first row whose pivot vanishes, or n */
-  atomic_bool failed;   /* memory ran out */
+  kcl_kept_row *L, *U;       /* [n] U: D^-1 times it */
+  void *d;                   /* [n] 1 / u_ii */
+  atomic_bool *done;         /* [n] U and d have the row */
+  kcl_memory_block **memory; /* [threads] */
+  _Atomic int64_t next;      /* row to be made */
+  _Atomic int64_t bad;       /* the first row whose pivot vanishes, or n */
+  atomic_bool failed;        /* memory ran out */
 } kcl_threshold;
 /* Regions of a team; arg: a kcl_threshold. */
 kcl_region kcl_threshold_s, kcl_threshold_d, kcl_threshold_c, kcl_threshold_z;

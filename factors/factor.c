@@ -233,7 +233,7 @@ static int allocate_threshold(kcl_context *ctx, kcl_threshold *e, int threads) {
 
 static void release_threshold(kcl_threshold *e, int threads) {
   for (int t = 0; e->memory && t < threads; t++)
-    for (kcl_block *b = e->memory[t], *next; b; b = next) next = b->next, free(b);
+    for (kcl_memory_block *b = e->memory[t], *next; b; b = next) next = b->next, free(b);
   free(e->L);
   free(e->U);
   free(e->d);

@@ -1,4 +1,4 @@
-/* What factors become in a preconditioner: products.
+/* Factors as products of a preconditioner.
  *
  *   z = (I + U)^-1 D^-1 (I + L)^-1 P r      P: rows exchanged and scaled; the scaling of columns is in D and U
  *

@@ -30,7 +30,7 @@ typedef struct maker {
   candidate *lower; /* [n] */
   candidate *upper; /* [n] */
   int64_t heaped;
-  kcl_block *memory; /* for finished rows */
+  kcl_memory_block *memory; /* for finished rows */
 } maker;
 
 static double scalar_modulus(scalar a) { return (double)s_re(s_modulus(a)); }
@@ -105,15 +105,15 @@ static int compare_columns(const void *a, const void *b) {
 
 /* Takes memory for `count` entries, at an address that does not change. */
 static bool take_memory(maker *m, int64_t count, int32_t **col, scalar **val) {
-  kcl_block *b = m->memory;
-  if (!b || b->used + count > b->room) {
-    const int64_t room = count > MEMORY_BLOCK ? count : MEMORY_BLOCK;
-    b = malloc(sizeof *b + (size_t)room * (sizeof **val + sizeof **col));
+  kcl_memory_block *b = m->memory;
+  if (!b || b->used + count > b->capacity) {
+    const int64_t capacity = count > MEMORY_BLOCK ? count : MEMORY_BLOCK;
+    b = malloc(sizeof *b + (size_t)capacity * (sizeof **val + sizeof **col));
     if (!b) return false;
-    *b = (kcl_block){m->memory, 0, room}, m->memory = b;
+    *b = (kcl_memory_block){m->memory, 0, capacity}, m->memory = b;
   }
   *val = (scalar *)(b + 1) + b->used;
-  *col = (int32_t *)((scalar *)(b + 1) + b->room) + b->used;
+  *col = (int32_t *)((scalar *)(b + 1) + b->capacity) + b->used;
   b->used += count;
   return true;
 }

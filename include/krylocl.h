@@ -59,7 +59,7 @@ const char *kcl_version(void);
 /** Version of the binary interface: programs that were compiled with another one do not run with this library. */
 int kcl_abi(void);
 
-/** What a function returns. The values are also exit codes of the program krylocl. */
+/** Status of a function. The values are also exit codes of the program krylocl. */
 typedef enum kcl_status {
   KCL_OK = 0,    /**< success */
   KCL_USAGE = 2, /**< an argument or a name that is invalid or does not fit the others */

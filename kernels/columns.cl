@@ -23,7 +23,7 @@ kernel void copy(global TO *y, const long y_first, const long y_step, global con
   y[place(i, parts, y_first, y_step)] = (TO)a;
 }
 
-/* Of each work-group, a power of two of work-items, the largest |scale x_i| that is a number, and the sum of squares: [groups, 2]. */
+/* The largest |scale x_i| that is a number, and the sum of squares, per work-group of a power of two of work-items: [groups, 2]. */
 kernel void measure(global wide *out, global const FROM *x, const long first, const long step, const int parts,
                     const wide scale, const long n, local wide *largest, local wide *sum)
 {

@@ -85,7 +85,7 @@ kernel void square_blocks(CSR(A), const int nodes, const int block, const int te
   if (lane == 0 && node < nodes) largest[node] = most;
 }
 
-/* Of nodes that are rows. A team per row. */
+/* The largest squared entry beside the diagonal, for nodes of one row. A team per row. */
 kernel void largest_square(CSR(A), const int n, const int team, global double *largest)
 {
   local double all[WG];

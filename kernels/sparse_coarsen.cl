@@ -69,7 +69,7 @@ kernel void begin_split(PATTERN(S), const int n, global const int *depend, globa
     if (is_before(mine, i, priority(depend, S_col[k]), S_col[k])) atomic_inc(&ahead[S_col[k]]);
 }
 
-/* What is known of point i now. */
+/* State of point i as far as it is decided. */
 inline int decide(PATTERN(S), global const double *first, volatile global const int *state, volatile global const int *ahead, const int i)
 {
   bool last = ahead[i] == 0;

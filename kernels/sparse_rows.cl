@@ -1,4 +1,4 @@
-/* What set-ups do with rows: prefix sums, the transpose, fewer entries, storage formats. */
+/* Operations of set-ups on rows: prefix sums, the transpose, fewer entries, storage formats. */
 #include "sparse.clh"
 #define WG 256
 #define SHARE 8 /* of a work-item in a block of prefix sums */

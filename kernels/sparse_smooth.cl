@@ -1,4 +1,4 @@
-/* What smoothers need: diagonals for one step, and Lanczos's method for the largest eigenvalue of D^-1 A (sparse/largest.c), whose
+/* Data of smoothers: diagonals for one step, and Lanczos's method for the largest eigenvalue of D^-1 A (sparse/largest.c), whose
  * scalars stay here: scalars[k] is alpha_k, scalars[STEPS + k] beta_k. Sums are made by PARTS groups; the next kernel
  * adds their parts. Behind the scalars: Gershgorin's radii, and whether a diagonal entry is not positive. */
 #include "sparse.clh"

@@ -100,7 +100,7 @@ static int copy_strong(kcl_context *ctx, node_graph *g, int64_t nodes) {
   KCL_TRY(kcl_alloc_unset(ctx, g->all->nnz, sizeof *g->strong, "aggregates", (void **)&g->strong));
   KCL_TRY(kcl_csr_create(ctx, nodes, nodes, 0, KCL_D, &g->S));
   kcl_for_each(nodes, grain, count_couplings, g);
-  KCL_TRY(kcl_sparse_room(ctx, g->S));
+  KCL_TRY(kcl_sparse_shape(ctx, g->S));
   kcl_for_each(nodes, grain, fill_couplings, g);
 done:
   free(g->strong);

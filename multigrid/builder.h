@@ -15,7 +15,7 @@ typedef struct kcl_built {
   kcl_device_csr device; /* on the device */
 } kcl_built;
 
-/* What the next level must reproduce: near-null vectors, [rows, vectors], by rows. */
+/* Vectors that the next level must reproduce: near-null vectors, [rows, vectors], by rows. */
 typedef struct kcl_near_null {
   int block, vectors; /* rows per node */
   const double *B;    /* on the host; NULL, and no `device`: a constant, of one row per node */
@@ -30,7 +30,7 @@ typedef struct kcl_builder_ops {
   /* No P, *made false: coarsening ends. */
   int (*interpolation)(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
                        kcl_built *P, bool *made);
-  /* The same by aggregates of nodes; with P the near-null vectors become those of the next level. */
+  /* Interpolation from aggregates of nodes; with P the near-null vectors become those of the next level. */
   int (*aggregation)(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
                      kcl_built *P, bool *made);
   int (*transpose)(kcl_builder *b, kcl_built *A, kcl_built *out); /* both are to be kept */
@@ -63,7 +63,7 @@ struct kcl_builder {
   bool refreshing;         /* what is wrong is found in the end, and then by a set-up */
   double largest;          /* eigenvalue of D^-1 A of the last smoother, if a polynomial */
   int doubt;               /* 0, or the note of whether its system is not definite */
-  double room;             /* entries that all further levels may have */
+  double entries_left;     /* entries that all further levels may have */
   kcl_near_null near_null;
 };
 void kcl_built_on_host(kcl_csr *C, kcl_built *out); /* owns C */

@@ -46,7 +46,7 @@ static int device_aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggr
   return KCL_OK;
 }
 
-/* What its format needs to know, ahead of `keep`; with no fewer entries than it has. */
+/* Statistics for its format, ahead of `keep`; with no fewer entries than it has. */
 static int look_ahead(kcl_builder *b, kcl_device_csr *A) {
   const kcl_format *f;
   int rc = kcl_precond_level_format(b->M, A->rows, A->nnz, &f);
@@ -102,7 +102,7 @@ static int device_smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind
   return kcl_precond_adopt_vector(b->M, "D", A->rows, s.d, kcl_amg_device_free);
 }
 
-/* What the last smoother has found, which is known by the time that a matrix of its level is kept. */
+/* The finding of the last smoother, which is known by the time that a matrix of its level is kept. */
 static int check_definite(kcl_builder *b) {
   int64_t rows = 0;
   int rc = b->refreshing ? kcl_amg_device_expect_none(b->setup, b->doubt)

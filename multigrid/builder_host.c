@@ -127,7 +127,7 @@ static int host_round_values(kcl_builder *b, kcl_built *A) {
 
 static int host_smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind) {
   if (kind == KCL_CHEBYSHEV) return kcl_add_smoother(b->M, A->csr, NULL, "D", &b->largest);
-  return kcl_add_step(b->M, A->csr, "D", kind);
+  return kcl_add_diagonal(b->M, A->csr, "D", kind);
 }
 
 static int host_inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {

@@ -64,7 +64,7 @@ typedef enum kcl_smoother {
  * or less. */
 static const double kcl_l1_weight = 1.6;
 /* d [rows] of the last two, to free(). l1: 0 where a diagonal entry is not positive. */
-int kcl_amg_step(kcl_context *ctx, const kcl_csr *A, kcl_smoother kind, double **d);
+int kcl_amg_diagonal(kcl_context *ctx, const kcl_csr *A, kcl_smoother kind, double **d);
 /* A^-1, dense, by rows, [n, n]; what a singular A has no inverse for is zero. hermitian: so is the inverse. */
 int kcl_dense_inverse(kcl_context *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out);
 

@@ -2,14 +2,14 @@
 #include "multigrid/coarsen.h"
 #include <math.h>
 
-typedef struct step_sums {
+typedef struct diagonal_sums {
   const kcl_csr *A;
   kcl_smoother kind;
   double *d;
-} step_sums;
+} diagonal_sums;
 
 static void step_rows(void *arg, int64_t from, int64_t to) {
-  const step_sums *s = arg;
+  const diagonal_sums *s = arg;
   const double *a = s->A->val;
   for (int64_t i = from; i < to; i++) {
     double diagonal = 0, moduli = 0, squares = 0;
@@ -24,8 +24,8 @@ static void step_rows(void *arg, int64_t from, int64_t to) {
   }
 }
 
-int kcl_amg_step(kcl_context *ctx, const kcl_csr *A, kcl_smoother kind, double **d) {
-  step_sums s = {.A = A, .kind = kind};
+int kcl_amg_diagonal(kcl_context *ctx, const kcl_csr *A, kcl_smoother kind, double **d) {
+  diagonal_sums s = {.A = A, .kind = kind};
   int rc = kcl_alloc(ctx, A->rows, sizeof **d, "a smoother", (void **)d);
   if (rc) return rc;
   s.d = *d;

@@ -49,7 +49,7 @@ static int select_coarse(kcl_context *ctx, interpolating *w, int64_t count) {
   int rc = kcl_csr_create(ctx, n, count, 0, KCL_D, &w->C);
   if (rc) return rc;
   kcl_for_each(n, grain, count_coarse, w);
-  rc = kcl_sparse_room(ctx, w->C);
+  rc = kcl_sparse_shape(ctx, w->C);
   if (!rc) kcl_for_each(n, grain, fill_coarse, w);
   return rc;
 }

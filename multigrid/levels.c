@@ -38,7 +38,7 @@ static bool suits_float(kcl_type type, const kcl_stats *s) {
          s->diagonal_ratio * (double)s->row_max < MOST * s->norm_inf;
 }
 
-/* What a hierarchy is built by. */
+/* State of the set-up of a hierarchy. */
 typedef struct building {
   kcl_builder b;
   kcl_hierarchy *h;
@@ -114,7 +114,7 @@ done:
 }
 
 static bool too_many(const building *g, const kcl_built *next) {
-  return !g->before && (double)next->nnz > g->b.room;
+  return !g->before && (double)next->nnz > g->b.entries_left;
 }
 
 /* P becomes P P2, where P2 would be the next level's: that level is left out. */
@@ -164,7 +164,7 @@ static kcl_smoother smoother_of(const kcl_hierarchy *h, const kcl_level *l) {
 }
 
 /* Entries that the levels below may have. */
-static double room_below(const building *g, int number, const kcl_built *A) {
+static double entries_below(const building *g, int number, const kcl_built *A) {
   return g->plan->max_complexity * g->nonzeros - g->b.M->size.nonzeros -
          (number ? (double)A->nnz : 0);
 }
@@ -183,7 +183,7 @@ static int add_level(building *g, kcl_built *A, kcl_built *next, bool *more) {
                    .R = KCL_NO_MATRIX,
                    .inverse = KCL_NO_MATRIX,
                    .d = b->M->vectors};
-  b->room = g->plan ? room_below(g, number, A) : 0;
+  b->entries_left = g->plan ? entries_below(g, number, A) : 0;
   KCL_TRY(b->ops->smoother(b, A, smoother_of(g->h, l)));
   b->M->vector[l->d].narrow = b->M->narrow;
   KCL_TRY(g->before ? reuse_transfer(g, number, &t, more) : make_transfer(g, number, A, &t, more));

@@ -150,7 +150,7 @@ static int make_limited(kcl_context *ctx, const limited *l, kcl_csr **out) {
   int rc;
   KCL_TRY(kcl_csr_create(ctx, rows, l->P->cols, 0, KCL_D, &C));
   for (int64_t i = 0; i < rows; i++) C->row_ptr[i + 1] = row_length_of(source_of_row(l, i), i);
-  KCL_TRY(kcl_sparse_room(ctx, C));
+  KCL_TRY(kcl_sparse_shape(ctx, C));
   kcl_for_each(rows, kcl_row_list_grain(rows), copy_rows, &(limit_copying){l, C});
   *out = C, C = NULL;
 done:

@@ -54,10 +54,10 @@ done:
   return rc;
 }
 
-int kcl_add_step(kcl_preconditioner *M, const kcl_csr *A, const char *name, kcl_smoother kind) {
+int kcl_add_diagonal(kcl_preconditioner *M, const kcl_csr *A, const char *name, kcl_smoother kind) {
   double *d = NULL;
   int rc;
-  KCL_TRY(kcl_amg_step(M->ctx, A, kind, &d));
+  KCL_TRY(kcl_amg_diagonal(M->ctx, A, kind, &d));
   if (kind == KCL_L1_JACOBI) KCL_TRY(check_positive(M, d, A->rows));
   rc = kcl_precond_add_vector(M, name, A->rows, KCL_D, d);
   d = NULL;

@@ -1,4 +1,4 @@
-/* What preconditioners record to smooth: Chebyshev polynomials of the fourth kind. */
+/* Smoothing in recorded programs: Chebyshev polynomials of the fourth kind. */
 #ifndef KCL_SMOOTH_H
 #define KCL_SMOOTH_H
 
@@ -12,8 +12,8 @@ enum { KCL_MOST_DEGREE = 8 };
 int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const kcl_halo *halo,
                      const char *name, double *largest);
 
-/* A diagonal for one step, kcl_amg_step, likewise. */
-int kcl_add_step(kcl_preconditioner *M, const kcl_csr *A, const char *name, kcl_smoother kind);
+/* A diagonal for one smoothing, kcl_amg_diagonal, likewise. */
+int kcl_add_diagonal(kcl_preconditioner *M, const kcl_csr *A, const char *name, kcl_smoother kind);
 /* Fails: a diagonal entry of a system of so many rows is not positive. */
 int kcl_not_definite(const kcl_preconditioner *M, int64_t rows);
 

@@ -59,7 +59,7 @@ int kcl_amg_strong(kcl_context *ctx, const kcl_csr *A, double theta, kcl_csr **o
   KCL_TRY(kcl_alloc_unset(ctx, A->nnz, sizeof *s.strong, "couplings", (void **)&s.strong));
   KCL_TRY(kcl_csr_create(ctx, A->rows, A->cols, 0, KCL_D, &s.S));
   kcl_for_each(A->rows, kcl_row_list_grain(A->rows), count_strong_entries, &s);
-  KCL_TRY(kcl_sparse_room(ctx, s.S));
+  KCL_TRY(kcl_sparse_shape(ctx, s.S));
   kcl_for_each(A->rows, kcl_row_list_grain(A->rows), fill_strong_entries, &s);
   *out = s.S, s.S = NULL;
 done:

@@ -156,7 +156,7 @@ static int shape_tentative(kcl_context *ctx, const kcl_aggregation *g, int64_t r
   int rc = kcl_csr_create(ctx, rows, g->count * g->vectors, 0, KCL_D, out);
   if (rc) return rc;
   kcl_for(rows / g->block, KCL_FEW_ROWS, count_node_rows, &(shaping){g, (*out)->row_ptr + 1});
-  return kcl_sparse_room(ctx, *out);
+  return kcl_sparse_shape(ctx, *out);
 }
 
 int kcl_amg_tentative(kcl_context *ctx, const kcl_aggregation *g, int64_t rows, const double *B,

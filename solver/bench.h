@@ -9,7 +9,7 @@ int kcl_product_validate(const kcl_system *s, kcl_engine *e, bool *good);
 bool kcl_product_row_agrees(const kcl_system *s, int64_t i, const double *x, const double *y,
                             const double *ref);
 
-/* What is timed: seconds per iteration of each of `repeats` samples of `iterations`. */
+/* A timed quantity: seconds per iteration of each of `repeats` samples of `iterations`. */
 typedef struct kcl_probe {
   int (*time)(void *self, int iterations, int repeats, double *seconds);
   void *self;

@@ -59,7 +59,7 @@ static int run_profiled(const profiling *p) {
   return rc ? rc : ex->finish(ex);
 }
 
-/* What the first run alone does, and START of a method, is not counted. */
+/* Work of the first run alone, and START of a method, are not counted. */
 static int warm(const profiling *p) {
   kcl_executor *ex = &p->e->executor;
   kcl_profile unused = {0};

@@ -21,7 +21,7 @@ typedef struct columns {
       *x; /* [as many as are solved at once, rows], owned: copies of columns with gaps; or NULL */
 } columns;
 
-static int make_room_for_copies(columns *c) {
+static int allocate_copies(columns *c) {
   const kcl_system *s = &c->s->system;
   const int64_t at_once = c->s->selection.engine->program->nrhs;
   int rc = KCL_OK;
@@ -119,7 +119,7 @@ static int new_histories(kcl_solver *s, int64_t count) {
 static int solve_all_columns(columns *c, kcl_report *reports) {
   kcl_solver *s = c->s;
   int at_once = s->selection.engine->program->nrhs;
-  int rc = make_room_for_copies(c);
+  int rc = allocate_copies(c);
   if (!rc && !s->system.distribution) rc = check_finite(c);
   if (!rc) rc = kcl_ranks_agree(kcl_system_ranks(&s->system), new_histories(s, c->k));
   s->selection.changes[0] = 0, s->seconds_solve = 0;

@@ -248,7 +248,7 @@ static void correct_reason(kcl_report *report, const kcl_certificate *c, bool le
   report->least_squares = report->reason == KCL_LEAST_SQUARES;
 }
 
-/* What the method tests, recomputed. */
+/* The quantity that the method tests, recomputed. */
 static int tested_residual(const kcl_system *s, const kcl_rhs *v, const kcl_certificate *c,
                            double *out) {
   double given;

@@ -13,8 +13,8 @@ typedef struct saving {
   const kcl_solver *s;
   kcl_loop *l;
   kcl_saved_head head;
-  char *words; /* [head.words] */
-  char *room;  /* of one vector, or of the state */
+  char *words;  /* [head.words] */
+  char *buffer; /* of one vector, or of the state */
   kcl_checkpoint_writer writer;
 } saving;
 
@@ -83,16 +83,16 @@ static int put_vector(saving *w, kcl_vec v) {
   memcpy(head.name, k->vector[v].name.s, sizeof head.name);
   int rc = kcl_checkpoint_put(&w->writer, &head, sizeof head);
   for (int i = 0; i < w->l->nrhs && !rc; i++) {
-    if (!w->writer.counting) rc = ex->get(ex, v, i, type, w->room, 1.0);
-    if (!rc) rc = kcl_checkpoint_put(&w->writer, w->room, bytes);
+    if (!w->writer.counting) rc = ex->get(ex, v, i, type, w->buffer, 1.0);
+    if (!rc) rc = kcl_checkpoint_put(&w->writer, w->buffer, bytes);
   }
   return rc;
 }
 
 static int put_state(saving *w) {
   kcl_executor *ex = &w->l->engine->executor;
-  int rc = w->writer.counting ? KCL_OK : ex->get_state(ex, w->room);
-  return rc ? rc : kcl_checkpoint_put(&w->writer, w->room, (size_t)w->head.state);
+  int rc = w->writer.counting ? KCL_OK : ex->get_state(ex, w->buffer);
+  return rc ? rc : kcl_checkpoint_put(&w->writer, w->buffer, (size_t)w->head.state);
 }
 
 static int put_all(saving *w) {
@@ -115,14 +115,14 @@ static int put_all(saving *w) {
   return rc ? rc : put_state(w);
 }
 
-static int allocate_room(saving *w) {
+static int allocate_buffer(saving *w) {
   const kcl_program *k = w->l->engine->program;
   int64_t most = w->head.state;
   for (kcl_vec v = 0; v < k->vectors; v++) {
     const int64_t bytes = k->vector[v].n * (int64_t)kcl_type_size(kcl_vector_stored(k, v));
     if (kcl_vector_carried(k, v) && bytes > most) most = bytes;
   }
-  return kcl_alloc_unset(w->s->system.ctx, most, 1, "a checkpoint", (void **)&w->room);
+  return kcl_alloc_unset(w->s->system.ctx, most, 1, "a checkpoint", (void **)&w->buffer);
 }
 
 /* The checksums of b are computed once per solve. */
@@ -142,7 +142,7 @@ static int write_checkpoint(kcl_solver *s, kcl_loop *l) {
   KCL_TRY(sum_all_b(c, l));
   KCL_TRY(kcl_checkpoint_words(s, l->engine, &w.words, &words));
   fill_head(&w, words);
-  KCL_TRY(allocate_room(&w));
+  KCL_TRY(allocate_buffer(&w));
   KCL_TRY(put_all(&w));
   const uint64_t size = w.writer.size;
   rc = kcl_checkpoint_open(s->system.ctx, c->path, size, &w.writer);
@@ -151,7 +151,7 @@ static int write_checkpoint(kcl_solver *s, kcl_loop *l) {
   rc = kcl_checkpoint_close(&w.writer, rc);
   if (!rc) c->replaces = false, c->bytes = (double)kcl_checkpoint_bytes(size);
 done:
-  free(w.words), free(w.room);
+  free(w.words), free(w.buffer);
   return rc;
 }
 
@@ -171,7 +171,7 @@ static void tell_checkpoint_failure(kcl_solver *s) {
   s->checkpoints->failed = true;
 }
 
-int kcl_checkpoint_step(void *owner, kcl_loop *l) {
+int kcl_checkpoint_when_due(void *owner, kcl_loop *l) {
   kcl_solver *s = owner;
   kcl_checkpoints *c = s->checkpoints;
   if (!kcl_loop_running(l) || !checkpoint_due(c, l)) return KCL_OK;
@@ -197,7 +197,7 @@ void kcl_checkpoints_begin(kcl_solver *s, kcl_loop *l) {
   c->summed = c->failed = c->replaces = false, c->count = c->resumed_at = 0,
   c->bytes = c->seconds = 0;
   c->asked = false;
-  if (c->path) l->checkpoint = kcl_checkpoint_step, l->owner = s;
+  if (c->path) l->checkpoint = kcl_checkpoint_when_due, l->owner = s;
 }
 
 void kcl_checkpoints_report(const kcl_solver *s, const kcl_loop *l) {

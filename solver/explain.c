@@ -1,4 +1,4 @@
-/* What a solver runs: its stages in the notation of the method, their bytes and launches, and the OpenCL source. */
+/* Stages of a solver in the notation of the method, their bytes and launches, and the OpenCL source. */
 #include "core/base/context.h"
 #include "core/program/formula.h"
 #include "solver/solver.h"

@@ -1,4 +1,4 @@
-/* What a solver says of itself: kcl_solver_info and its companions. */
+/* Information on a solver: kcl_solver_info and its companions. */
 #include "solver/solver.h"
 #include <string.h>
 

@@ -153,7 +153,7 @@ static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *be
   return rc;
 }
 
-/* The same system in float with an engine of its own. It may be refused there, such as a diagonal with zeros in float:
+/* Prepares the system in float, with an engine of its own. It may be refused there, such as a diagonal with zeros in float:
  * then double is used alone. */
 static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, int keep, kcl_mixed **out) {
   int rc = kcl_mixed_create(wide, out);

@@ -241,7 +241,7 @@ static int begin_all(const kcl_solver *s, kcl_loop *l, const kcl_rhs *list, bool
   return kcl_ranks_agree(kcl_system_ranks(&s->system), rc);
 }
 
-/* Those of l->rhs that begin_all did not reach have nothing that was fetched. */
+/* Right-hand sides that begin_all did not reach have nothing that was fetched. */
 int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   const kcl_options *o = &s->system.options;
   int64_t limit = o->max_iter ? o->max_iter : default_limit(kcl_system_size(&s->system));

@@ -77,7 +77,7 @@ double kcl_rescue_price(void *owner, const kcl_loop *l, double spent);
  * batch, by the loop; a solve that goes on from one, after START; the report of it. owner: a kcl_solver. */
 int kcl_checkpoints_check(const kcl_solver *s, int64_t k);
 void kcl_checkpoints_begin(kcl_solver *s, kcl_loop *l);
-int kcl_checkpoint_step(void *owner, kcl_loop *l);
+int kcl_checkpoint_when_due(void *owner, kcl_loop *l);
 int kcl_resume(void *owner, kcl_loop *l);
 void kcl_checkpoints_report(const kcl_solver *s, const kcl_loop *l);
 void kcl_checkpoints_free(kcl_checkpoints **c);

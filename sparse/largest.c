@@ -179,16 +179,16 @@ int kcl_sparse_largest_of_all(kcl_context *ctx, const kcl_csr *A, const double *
   _Atomic int64_t radius = 0;
   host_lanczos l = {
       .A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1, .others = others, .radius = &radius};
-  double *room;
+  double *basis;
   int rc =
-      kcl_alloc_unset(ctx, vectors * n * l.w, sizeof(double), "Lanczos vectors", (void **)&room);
+      kcl_alloc_unset(ctx, vectors * n * l.w, sizeof(double), "Lanczos vectors", (void **)&basis);
   if (others) rc = others->agree(others, rc);
   if (rc) goto done;
-  l.v = room;
+  l.v = basis;
   l.u = l.v + n * l.w, l.q = others ? l.u + n * l.w : NULL;
   *out = run_lanczos(&l, n);
 done:
-  free(room);
+  free(basis);
   return rc;
 }
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 /* n x n, by rows, and a right-hand side; from the scratch of the rows, which grows. */
-typedef struct local_room {
+typedef struct local_system {
   int64_t n;
   scalar data[];
-} local_room;
+} local_system;
 
 static scalar *dense(kcl_row_list *r, int64_t n) {
-  local_room *m = r->scratch;
+  local_system *m = r->scratch;
   if (m && m->n >= n) return m->data;
   free(m);
   const size_t count = (size_t)(n * n + 2 * n);

@@ -81,7 +81,7 @@ static int like(kcl_context *ctx, const kcl_csr *pattern, kcl_csr **out) {
   int rc = kcl_csr_create(ctx, pattern->rows, pattern->cols, 0, KCL_D, out);
   for (int64_t i = 0; !rc && i < pattern->rows; i++)
     (*out)->row_ptr[i + 1] = pattern->row_ptr[i + 1] - pattern->row_ptr[i];
-  if (!rc) rc = kcl_sparse_room(ctx, *out);
+  if (!rc) rc = kcl_sparse_shape(ctx, *out);
   if (!rc) kcl_copy_bytes((*out)->col, pattern->col, pattern->nnz * (int64_t)sizeof *pattern->col);
   return rc;
 }

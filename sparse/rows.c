@@ -21,7 +21,7 @@ typedef struct row_parts {
   kcl_row_list *spare; /* [parts + those made at first] lists for others */
   int64_t spares;
   int64_t placed, count; /* the first parts, which have places in C, and their entries */
-  int64_t room;          /* entries that C has room for; 0: none yet */
+  int64_t capacity;      /* entries that C has room for; 0: none yet */
   bool failed;
   int64_t refused;
   kcl_csr *C;
@@ -30,20 +30,20 @@ typedef struct row_parts {
 } row_parts;
 
 static bool grow_list(kcl_row_list *r, int64_t count) {
-  int64_t room = r->room ? r->room : 16 << LEAST_SHIFT;
-  while (room < count) room *= 2;
+  int64_t capacity = r->capacity ? r->capacity : 16 << LEAST_SHIFT;
+  while (capacity < count) capacity *= 2;
   if (r->failed) return false;
-  int32_t *col = realloc(r->col, (size_t)room * sizeof *col);
+  int32_t *col = realloc(r->col, (size_t)capacity * sizeof *col);
   if (col) r->col = col;
-  double *val = realloc(r->val, (size_t)(room * r->width) * sizeof *val);
+  double *val = realloc(r->val, (size_t)(capacity * r->width) * sizeof *val);
   if (val) r->val = val;
   r->failed = !col || !val;
-  if (!r->failed) r->room = room;
+  if (!r->failed) r->capacity = capacity;
   return !r->failed;
 }
 
 bool kcl_row_list_reserve(kcl_row_list *r, int64_t count) {
-  return r->count + count <= r->room || grow_list(r, r->count + count);
+  return r->count + count <= r->capacity || grow_list(r, r->count + count);
 }
 
 void kcl_row_list_put(kcl_row_list *r, int32_t col, const double *val) {
@@ -134,16 +134,16 @@ static void move_made_part(row_parts *P, int64_t p, int64_t at) {
 static void give_list(row_parts *P, int64_t p) {
   kcl_row_list *r = &P->part[p];
   P->spare[P->spares++] =
-      (kcl_row_list){.col = r->col, .val = r->val, .room = r->room, .width = r->width};
+      (kcl_row_list){.col = r->col, .val = r->val, .capacity = r->capacity, .width = r->width};
   *r = (kcl_row_list){0};
 }
 
 /* Makes room for the whole matrix, extrapolated from this part, and a fourth more. */
 static void reserve_for_parts(row_parts *P, int64_t count) {
-  const int64_t room = 1 + count * P->parts * 5 / 4;
+  const int64_t capacity = 1 + count * P->parts * 5 / 4;
   kcl_csr *C = P->C;
-  int32_t *col = malloc((size_t)room * sizeof *C->col);
-  double *val = malloc((size_t)(room * P->width) * sizeof(double));
+  int32_t *col = malloc((size_t)capacity * sizeof *C->col);
+  double *val = malloc((size_t)(capacity * P->width) * sizeof(double));
   if (!col || !val) {
     free(col), free(val);
     return;
@@ -151,7 +151,7 @@ static void reserve_for_parts(row_parts *P, int64_t count) {
   free(C->col), free(C->val);
   C->col = col;
   C->val = val;
-  P->room = room;
+  P->capacity = capacity;
 }
 
 static void note_part(row_parts *P, int64_t p) {
@@ -164,7 +164,7 @@ static void note_part(row_parts *P, int64_t p) {
 static int64_t give_places(row_parts *P) {
   for (; P->placed < P->parts && P->made[P->placed]; P->placed++) {
     const int64_t count = P->count + P->part[P->placed].count;
-    if (count > P->room) break;
+    if (count > P->capacity) break;
     P->count = count;
   }
   return P->placed;
@@ -174,7 +174,7 @@ static int64_t give_places(row_parts *P) {
 static void place_made_part(row_parts *P, int64_t p) {
   pthread_mutex_lock(&P->lock);
   note_part(P, p);
-  if (P->parts > 1 && !P->room && pthread_equal(P->caller, pthread_self()))
+  if (P->parts > 1 && !P->capacity && pthread_equal(P->caller, pthread_self()))
     reserve_for_parts(P, P->part[p].count);
   const int64_t first = P->placed, before = P->count, end = give_places(P);
   pthread_mutex_unlock(&P->lock);
@@ -238,7 +238,7 @@ static void free_row_parts(row_parts *P) {
 
 /* ---------------------------------------------------------------- joined */
 
-int kcl_sparse_room(kcl_context *ctx, kcl_csr *C) {
+int kcl_sparse_shape(kcl_context *ctx, kcl_csr *C) {
   for (int64_t i = 0; i < C->rows; i++) C->row_ptr[i + 1] += C->row_ptr[i];
   return kcl_sparse_entries(ctx, C, C->row_ptr[C->rows]);
 }
@@ -274,13 +274,13 @@ static int fit_entries(kcl_context *ctx, row_parts *P) {
   kcl_csr *C = P->C;
   int64_t count = P->count;
   for (int64_t p = P->placed; p < P->parts; p++) count += P->part[p].count;
-  if (!P->room || !count) return kcl_sparse_entries(ctx, C, count);
+  if (!P->capacity || !count) return kcl_sparse_entries(ctx, C, count);
   int32_t *col = realloc(C->col, (size_t)count * sizeof *C->col);
   if (col) C->col = col;
   double *val = realloc(C->val, (size_t)(count * P->width) * sizeof(double));
   if (val) C->val = val;
   C->nnz = C->stored = count;
-  return (col && val) || count <= P->room
+  return (col && val) || count <= P->capacity
              ? KCL_OK
              : kcl_fail(ctx, KCL_MEMORY, "out of memory: matrix entries");
 }

@@ -89,7 +89,7 @@ static inline void kcl_accumulator_add(kcl_accumulator *s, int64_t n, const int3
 typedef struct kcl_row_list {
   int32_t *col; /* [count] */
   double *val;  /* [count, width] */
-  int64_t count, room;
+  int64_t count, capacity;
   int width;              /* numbers per entry: 2 of complex matrices */
   bool failed;            /* memory ran out */
   kcl_accumulator sums;   /* for the maker; empty between rows */
@@ -112,7 +112,7 @@ int kcl_row_list_make_through(kcl_context *ctx, int64_t rows, int64_t inner, int
 int64_t kcl_row_list_grain(
     int64_t rows); /* rows per part, for kcl_for_each with sums of their own */
 /* C's entries per row, in row_ptr[1] on, become its row pointers; then there is room for its entries, not zeroed. */
-int kcl_sparse_room(kcl_context *ctx, kcl_csr *C);
+int kcl_sparse_shape(kcl_context *ctx, kcl_csr *C);
 int kcl_sparse_entries(kcl_context *ctx, kcl_csr *C, int64_t count); /* the room alone */
 
 /* The members of each group, ascending: group g has member[start[g]] up to member[start[g + 1]]. group: [n], negative: in none;

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { N = 400, ROOM = 1200, NO_DEVICE = 77 };
+enum { N = 400, CAPACITY = 1200, NO_DEVICE = 77 };
 typedef struct outcome {
   int compiled, cached;
   long long iterations;
@@ -58,7 +58,7 @@ static char home[] = "/tmp/krylocl-programs-XXXXXX";
 static outcome first;
 
 static FILE *begin(const char *folder) { /* one program: without a persistent kernel */
-  char line[2 * ROOM];
+  char line[2 * CAPACITY];
   snprintf(line, sizeof line, "KRYLOCL_PERSISTENT=0 KRYLOCL_CACHE='%s' exec '%s' solve", folder,
            self);
   return popen(line, "r");
@@ -66,7 +66,7 @@ static FILE *begin(const char *folder) { /* one program: without a persistent ke
 
 /* The exit status. */
 static int end(FILE *f, outcome *o) {
-  char line[ROOM] = "";
+  char line[CAPACITY] = "";
   *o = (outcome){.compiled = -1};
   if (!f || !fgets(line, sizeof line, f)) line[0] = 0;
   int status = f ? pclose(f) : -1;
@@ -86,7 +86,7 @@ static void expect(const char *folder, int compiled, int cached, const char *wha
 }
 
 static const char *inside(const char *name) {
-  static char path[ROOM];
+  static char path[CAPACITY];
   snprintf(path, sizeof path, "%s/%s", home, name);
   return path;
 }
@@ -94,17 +94,18 @@ static const char *inside(const char *name) {
 /* ---------------------------------------------------------------- entries */
 
 /* The last entry of the folder; how many there are. */
-static int entries(char path[ROOM]) {
+static int entries(char path[CAPACITY]) {
   int count = 0;
   DIR *d = opendir(inside("programs"));
   for (struct dirent *e; d && (e = readdir(d));)
-    if (e->d_name[0] != '.') count++, snprintf(path, ROOM, "%s/programs/%.200s", home, e->d_name);
+    if (e->d_name[0] != '.')
+      count++, snprintf(path, CAPACITY, "%s/programs/%.200s", home, e->d_name);
   if (d) closedir(d);
   return count;
 }
 
 static void test_damage(void) {
-  char path[ROOM], change = 'x';
+  char path[CAPACITY], change = 'x';
   if (!CHECK(entries(path) == 1)) return;
   int f = open(path, O_WRONLY);
   CHECK(f >= 0 && pwrite(f, &change, 1, 300) == 1 && !close(f));
@@ -127,7 +128,7 @@ static void test_others(void) {
 /* A whole entry whose binary is none. The key stands behind five words of eight bytes, the third its length. */
 static void test_refused(void) {
   static const char junk[] = "this is no binary of any driver";
-  char path[ROOM];
+  char path[CAPACITY];
   uint64_t head[5] = {0};
   FILE *f = CHECK(entries(path) == 1) ? fopen(path, "rb") : NULL;
   char *key = f && fread(head, sizeof head, 1, f) == 1 ? calloc(1, head[2] + 1) : NULL;
@@ -145,7 +146,7 @@ static void test_refused(void) {
 /* 300 MB that nobody used for long go as soon as something is added. */
 static void test_limit(void) {
   static const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-  char path[ROOM];
+  char path[CAPACITY];
   CHECK(entries(path) == 1 && truncate(path, 0) == 0);
   int f = open(inside("programs/old"), O_WRONLY | O_CREAT, 0600);
   CHECK(f >= 0 && !ftruncate(f, (off_t)300 << 20) && !futimens(f, old) && !close(f));
@@ -155,7 +156,7 @@ static void test_limit(void) {
 }
 
 static void test_two_at_once(void) {
-  char path[ROOM], folder[ROOM];
+  char path[CAPACITY], folder[CAPACITY];
   snprintf(folder, sizeof folder, "rm -rf '%s/programs'", home);
   CHECK(system(folder) == 0);
   FILE *f[2] = {begin(home), begin(home)};
@@ -171,7 +172,7 @@ static void test_two_at_once(void) {
 }
 
 int main(int argc, char **argv) {
-  char line[ROOM];
+  char line[CAPACITY];
   if (argc > 1 && !strcmp(argv[1], "solve")) return child();
   self = argv[0];
   if (!mkdtemp(home)) return 1;

@@ -117,7 +117,7 @@ static int test_step(const pair *p, const kcl_csr *A, kcl_smoother kind, bool ne
   kcl_device_smoother s = {.d = NULL};
   int64_t doubted = -1;
   int rc;
-  KCL_TRY(kcl_amg_step(p->ctx, A, kind, &d));
+  KCL_TRY(kcl_amg_diagonal(p->ctx, A, kind, &d));
   KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, NULL, &dA));
   KCL_TRY(kcl_amg_device_smoother(p->s, &dA, kind, false, &s));
   KCL_TRY(kcl_amg_device_doubted(p->s, s.doubt, &doubted));

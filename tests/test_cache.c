@@ -13,17 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROOM = 1200 };
+enum { CAPACITY = 1200 };
 static char home[] = "/tmp/krylocl-cache-XXXXXX";
 
 /* The number of entries of a folder, and the path of the last. */
-static int entries(const char *sub, char path[ROOM]) {
-  char folder[ROOM];
+static int entries(const char *sub, char path[CAPACITY]) {
+  char folder[CAPACITY];
   int count = 0;
   snprintf(folder, sizeof folder, "%s/%s", home, sub);
   DIR *d = opendir(folder);
   for (struct dirent *e; d && (e = readdir(d));)
-    if (e->d_name[0] != '.') count++, snprintf(path, ROOM, "%.500s/%.200s", folder, e->d_name);
+    if (e->d_name[0] != '.') count++, snprintf(path, CAPACITY, "%.500s/%.200s", folder, e->d_name);
   if (d) closedir(d);
   return count;
 }
@@ -52,7 +52,7 @@ static void test_round(void) {
 /* Every byte of the file changed, truncated to every length, extended, the file of another key. */
 static void test_damage(void) {
   static const char data[] = "what is kept";
-  char path[ROOM], bytes[512], other[ROOM];
+  char path[CAPACITY], bytes[512], other[CAPACITY];
   kcl_cache_put("damage", "the key", data, sizeof data);
   if (!CHECK(entries("damage", path) == 1)) return;
   int file = open(path, O_RDWR);
@@ -87,7 +87,7 @@ static void test_damage(void) {
 static bool replaces_unreadable(void) {
   static const char data[] = "what is kept";
   enum { NOBODY = 65534 };
-  char path[ROOM];
+  char path[CAPACITY];
   if (!geteuid() && (setgid(NOBODY) || setuid(NOBODY))) return false;
   snprintf(home, sizeof home, "/tmp/krylocl-cache-XXXXXX");
   if (!mkdtemp(home) || setenv("KRYLOCL_CACHE", home, 1)) return false;
@@ -96,7 +96,7 @@ static bool replaces_unreadable(void) {
       entries("damage", path) == 1 && !chmod(path, 0) && holds("damage", "the key", NULL, 0);
   kcl_cache_put("damage", "the key", data, sizeof data);
   good = good && holds("damage", "the key", data, sizeof data);
-  unlink(path), rmdir((snprintf(path, ROOM, "%s/damage", home), path)), rmdir(home);
+  unlink(path), rmdir((snprintf(path, CAPACITY, "%s/damage", home), path)), rmdir(home);
   return good;
 }
 
@@ -110,7 +110,7 @@ static void test_unreadable(void) {
 /* The most recently used entries are kept. */
 static void test_limit(void) {
   static char data[1000];
-  char path[ROOM], key[2] = "a";
+  char path[CAPACITY], key[2] = "a";
   for (; *key <= 'j'; ++*key) {
     kcl_cache_put("limit", key, data, sizeof data);
     DIR *d = opendir((snprintf(path, sizeof path, "%s/limit", home), path));
@@ -145,7 +145,7 @@ static int loses_new_entry(int number) {
 /* Several writers of one key: a reader sees the complete text of one of them. */
 static void test_processes(void) {
   enum { CHILDREN = 4, TIMES = 300, SIZE = 20000 };
-  char path[ROOM];
+  char path[CAPACITY];
   for (int c = 0; c < CHILDREN; c++) {
     pid_t child = fork();
     if (child > 0) continue;
@@ -172,7 +172,7 @@ static void give(const char *path, unsigned uid) { CHECK(!chown(path, uid, (gid_
 /* Files and folders that another user owns or can write are not used: his programs would run as this user. It is said once. */
 static void test_others(void) {
   static const char data[] = "a program";
-  char path[ROOM], folder[ROOM], other[ROOM];
+  char path[CAPACITY], folder[CAPACITY], other[CAPACITY];
   snprintf(folder, sizeof folder, "%s/others", home);
   snprintf(other, sizeof other, "%s/elsewhere", home);
   kcl_cache_put("others", "key", data, sizeof data);
@@ -210,7 +210,7 @@ static void test_others(void) {
 
 /* The folder: three environment variables in this order; none is not an error. */
 static void test_place(void) {
-  char path[ROOM], want[ROOM];
+  char path[CAPACITY], want[CAPACITY];
   setenv("XDG_CACHE_HOME", home, 1), setenv("HOME", home, 1);
   CHECK(!kcl_cache_path("s", "n", path, sizeof path));
   CHECK(!strcmp(path, (snprintf(want, sizeof want, "%s/s/n", home), want)));
@@ -300,7 +300,7 @@ static void check_refuted(void) {
 }
 
 static void test_rate(void) {
-  char path[ROOM];
+  char path[CAPACITY];
   put_old_record();
   const double fresh = rate_of(kcl_stream_rate);
   CHECKF(fresh < 1e14, "a record of an older version was used: %g", fresh);
@@ -319,7 +319,7 @@ static void test_rate(void) {
 }
 
 int main(void) {
-  char line[ROOM];
+  char line[CAPACITY];
   if (!mkdtemp(home)) return 1;
   setenv("KRYLOCL_CACHE", home, 1);
   unsetenv("KRYLOCL_RATE_ROOM"); /* the vectors of users */

@@ -287,7 +287,7 @@ static void test_when(const problem *q) {
 }
 
 /* A folder that goes away ends no solve. */
-static void test_no_room(const problem *q) {
+static void test_no_memory(const problem *q) {
   const kcl_options o = options_of(q, "cg", "none");
   kcl_solver *s = solver_of(q, &o);
   kcl_report r;
@@ -339,7 +339,7 @@ int main(void) {
     test_predecessor(&q);
     test_another_system(&q);
     test_when(&q);
-    test_no_room(&q);
+    test_no_memory(&q);
     test_misuse(&q);
     close_problem(&q);
   }

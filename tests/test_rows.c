@@ -86,7 +86,7 @@ static void test_bad(void) {
 }
 
 /* Dense columns of 2^62 numbers are memory that nobody has, not a wrong use. */
-static void test_dense_room(void) {
+static void test_dense_capacity(void) {
   kcl_dense *B = NULL;
   const char *path =
       put_text("%%MatrixMarket matrix coordinate real general\n2147483648 2147483648 1\n1 1 1\n");
@@ -94,7 +94,7 @@ static void test_dense_room(void) {
 }
 
 /* A few bytes that state 2^31 rows, 26 GB, under a limit of 20: refused before memory is touched. */
-static void test_room(void) {
+static void test_capacity(void) {
 #ifdef SANITIZED
   skip("2^31 rows: the sanitizer reserves more address space than the limit");
 #else
@@ -121,8 +121,8 @@ static void test_room(void) {
 }
 
 int main(void) {
-  static const test tests[] = {{"room", test_room},
-                               {"dense room", test_dense_room},
+  static const test tests[] = {{"room", test_capacity},
+                               {"dense room", test_dense_capacity},
                                {"good", test_good},
                                {"long", test_long},
                                {"refusals", test_bad}};

@@ -69,7 +69,7 @@ int kcl_alloc_unset(kcl_context *ctx, int64_t count, size_t size, const char *wh
 
 /* Are `bytes` of memory available? Linux grants more than there is and ends the program that touches it. The limit of address
  * space (ulimit -v) counts, too. Checked from 1 GiB on; always true on systems without /proc/meminfo. */
-bool kcl_has_room(size_t bytes);
+bool kcl_has_memory(size_t bytes);
 
 /* *out: the number of `name` among the `count` names of a registry; otherwise KCL_USAGE with a message that lists the names
  * and the nearest one. kind: the noun for the message. */

@@ -46,7 +46,7 @@ static void zero(void *block, int64_t from, int64_t to) {
   memset((char *)block + from, 0, (size_t)(to - from));
 }
 
-bool kcl_has_room(size_t bytes) {
+bool kcl_has_memory(size_t bytes) {
   if (bytes < SMALL) return true;
   unsigned long long free_kb = ~0ULL >> 10, swap_kb = 0;
   char line[128];
@@ -69,7 +69,7 @@ int kcl_alloc_unset(kcl_context *ctx, int64_t count, size_t size, const char *wh
   size_t bytes = 0;
   bool fits =
       count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX - 64;
-  if (fits && kcl_has_room(bytes)) *out = aligned_alloc(64, (bytes + 127) / 64 * 64);
+  if (fits && kcl_has_memory(bytes)) *out = aligned_alloc(64, (bytes + 127) / 64 * 64);
   if (*out) return KCL_OK;
   return kcl_fail(ctx, KCL_MEMORY, "out of memory: %s needs %.3g GB", what,
                   (double)count * (double)size * 1e-9);

@@ -1,4 +1,4 @@
-/* The native executor: interprets stages (stage.h) on a team of threads.
+/* The native executor: interprets stages (stage.c) on a team of threads.
  *
  * The rows of a stage are divided into chunks. Their number, and with it the order of every sum, does not depend on the
  * number of threads: the bits are the same on 1 or 64. Several right-hand sides share a block of the matrix if the format
@@ -6,10 +6,10 @@
  * regions, in the thread that called the library.
  * Compiled once per scalar type.
  */
-#include "core/cpu/cpu.h"
 #include "core/base/team.h"
-#include "core/cpu/ranks.h"
+#include "core/cpu/state.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { BLOCK_BYTES = 8192 };
 
@@ -68,14 +68,12 @@ static void scalars_of_stage(cpu_batch *b, int i, const scalar *sums, scalar *ow
   const kcl_stage *s = &k->stage[b->phase][i], *before = kcl_stage_previous(k, b->phase, i),
                   *seeds = kcl_stage_seeds(k, b->phase, i);
   for (int c = 0; c < k->nrhs; c++) {
-    scalar *own = e->slot + c * k->slots;
-    kcl_control *control = &e->control[c];
-    int64_t at = (int64_t)c * e->dots * KCL_CPU_CHUNKS;
+    const kcl_control *control = &e->control[c];
+    const int64_t at = (int64_t)c * e->dots * KCL_CPU_CHUNKS;
     b->active[c] = !control->stop || (control->cycle_open && s->cycle_end);
     if (!b->active[c]) continue;
-    run_scalars(e, s, before, sums + at, own, control,
-                e->history + c * KCL_HISTORY * KCL_HISTORY_FIELDS);
-    if (seeds) seed_partials(seeds, own, own_sums + at);
+    KCL_TYPED(kcl_cpu_run_scalars)(e, s, before, sums + at, c);
+    if (seeds) KCL_TYPED(kcl_cpu_seed_partials)(seeds, e->slot + c * k->slots, own_sums + at);
   }
 }
 
@@ -118,20 +116,20 @@ static bool next_runs_ahead(const cpu_batch *b) {
 static void catch_up_scalars(cpu_batch *b) {
   kcl_cpu *e = b->e;
   scalar *sums = earlier_sums(e);
-  b->status = end_stage_sum(e, kcl_program_ranks(e->k), b->summed, b->active, sums);
+  b->status = KCL_TYPED(kcl_cpu_end_sum)(e, b->summed, b->active, sums);
   if (!b->status) scalars_of_stage(b, b->stage - 1, sums, latest_sums(e));
   b->summed = NULL;
 }
 
 static void end_stage(cpu_batch *b) {
   kcl_cpu *e = b->e;
-  end_halo_on_ranks(e, b->ran, b->active);
+  KCL_TYPED(kcl_cpu_end_halo)(e, b->ran, b->active);
   if (b->summed)
     catch_up_scalars(b);
   else if (next_runs_ahead(b))
-    begin_stage_sum(e, kcl_program_ranks(e->k), b->summed = b->ran, b->active);
+    KCL_TYPED(kcl_cpu_begin_sum)(e, b->summed = b->ran, b->active);
   else
-    b->status = sum_on_ranks(e, b->ran, b->active);
+    b->status = KCL_TYPED(kcl_cpu_sum)(e, b->ran, b->active);
 }
 
 /* Finds the next stage that is active for a right-hand side, and computes its scalars. False: the batch has ended. */
@@ -143,7 +141,8 @@ static bool find_active_stage(cpu_batch *b) {
     if (!b->summed) scalars_of_stage(b, b->stage, latest_sums(e), earlier_sums(e));
     b->stage++;
     if (any(b->active, e->k->nrhs)) return true;
-    if (ranks_are_unlike(e)) b->status = idle_on_ranks(e, &e->k->stage[b->phase][b->stage - 1]);
+    if (ranks_are_unlike(e))
+      b->status = KCL_TYPED(kcl_cpu_idle)(e, &e->k->stage[b->phase][b->stage - 1]);
   }
 }
 
@@ -152,7 +151,7 @@ static void begin_stage(cpu_batch *b) {
   b->e->parity ^= 1;
   b->ran = &b->e->k->stage[b->phase][b->stage - 1];
   b->step = b->ran->called ? CALLING : 0;
-  begin_on_ranks(b->e, b->ran, b->active);
+  KCL_TYPED(kcl_cpu_begin_halo)(b->e, b->ran, b->active);
 }
 
 /* In the thread that called the library. */
@@ -194,7 +193,7 @@ static void run_part(void *arg, int part, int parts) {
   }
   int full = full_chunks(e, s), end = part + 1 < parts ? full * (part + 1) / parts : KCL_CPU_CHUNKS;
   for (int c = full * part / parts; full && c < end; c++) {
-    run_chunk(e, s, e->slot, b->active, part, c, latest_sums(e));
+    KCL_TYPED(kcl_cpu_run_chunk)(e, s, b->active, part, c);
     if (b->after) add_chunk(b, s, c);
   }
 }
@@ -405,7 +404,7 @@ static void *cpu_memory(kcl_executor *ex, kcl_vec v) { return ((kcl_cpu *)ex->da
 /* In front of a vector's elements; its size keeps their alignment. */
 typedef union vector_head {
   int users; /* executors */
-  char room[64];
+  char padding[64];
 } vector_head;
 
 static int allocate_vector(kcl_context *ctx, int64_t n, kcl_type type, void **out) {
@@ -550,10 +549,3 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
 done:
   return rc;
 }
-
-#ifdef KCL_T_s
-void kcl_cpu_operation_s(const kcl_op *o, float *y, float a, const float *x, float b,
-                         const float *z, int n) {
-  run_elementwise(o, y, a, x, b, z, n);
-}
-#endif

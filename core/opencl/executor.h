@@ -1,4 +1,4 @@
-/* Declarations that the files of the OpenCL executor share, above its rooms: device/, codegen/, run/, persistent/, series/.
+/* Declarations that the files of the OpenCL executor share, above its modules: device/, codegen/, run/, persistent/, series/.
  *
  *   executor.c        the executor's table: runs, polls, history, opening and closing
  *   stage_kernels.c   builds from source, makes the kernels of stages

@@ -65,13 +65,13 @@ static int64_t last_cache(const kcl_device *d) {
 
 /* A quarter of the memory of the device, or of the host as far as its control groups allow. Tests, to which rates do not matter,
  * say how much in KRYLOCL_RATE_ROOM (bytes). */
-static double room_for(const kcl_device *d) {
+static double rate_memory(const kcl_device *d) {
   const char *capacity = getenv("KRYLOCL_RATE_ROOM");
   if (capacity && atof(capacity) > 0) return atof(capacity);
   const double group = d->platform < 0 || !is_gpu(d) ? kcl_cgroup_memory("") : 0;
   double memory = d->memory > 0 ? (double)d->memory : 4e9;
   if (group > 0 && group < memory) memory = group;
-  while (!is_gpu(d) && memory > 1e8 && !kcl_has_room((size_t)(memory / 4))) memory /= 2;
+  while (!is_gpu(d) && memory > 1e8 && !kcl_has_memory((size_t)(memory / 4))) memory /= 2;
   if (d->max_alloc > 0 && 3.0 * (double)d->max_alloc < memory / 4)
     return 3.0 * (double)d->max_alloc;
   return memory / 4;
@@ -79,7 +79,7 @@ static double room_for(const kcl_device *d) {
 
 /* Bytes per vector for the stream rate, at least 256 MB on a GPU, 32 MB elsewhere. */
 static int64_t vector_bytes(const kcl_device *d) {
-  return kcl_stream_vector(last_cache(d), is_gpu(d) ? 256 << 20 : 32 << 20, room_for(d));
+  return kcl_stream_vector(last_cache(d), is_gpu(d) ? 256 << 20 : 32 << 20, rate_memory(d));
 }
 
 /* ---------------------------------------------------------------- between processes */

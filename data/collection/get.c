@@ -151,19 +151,19 @@ static int unpack_archive(kcl_context *ctx, const collection_place *p) {
 }
 
 int kcl_collection_get(kcl_context *ctx, const char *group_name, bool fetch_it, char *path,
-                       size_t room) {
+                       size_t capacity) {
   collection_place p;
   int rc;
   if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_need(ctx, "group_name", group_name)))
     return rc;
-  if (room) *path = 0;
+  if (capacity) *path = 0;
   KCL_TRY(locate_matrix(ctx, group_name, &p));
   if (access(p.matrix, R_OK)) {
     if (!fetch_it) KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s is not in the cache", group_name));
     KCL_TRY(fetch_archive(ctx, &p));
     KCL_TRY(unpack_archive(ctx, &p));
   }
-  if ((size_t)snprintf(path, room, "%s", p.matrix) >= room)
+  if ((size_t)snprintf(path, capacity, "%s", p.matrix) >= capacity)
     rc = kcl_fail(ctx, KCL_USAGE, "the path %s is too long", p.matrix);
 done:
   return rc;

@@ -28,7 +28,7 @@ enum { HUGE_ARRAY = 1 << 21 };
 static int allocate_untouched(kcl_context *ctx, int64_t count, size_t size, void **out) {
   size_t bytes = (size_t)count * size, step = bytes > 4 * HUGE_ARRAY ? HUGE_ARRAY : 64;
   bytes = (bytes / step + 1) * step;
-  *out = kcl_has_room(bytes) ? aligned_alloc(step, bytes) : NULL;
+  *out = kcl_has_memory(bytes) ? aligned_alloc(step, bytes) : NULL;
   if (!*out)
     return kcl_fail(ctx, KCL_MEMORY, "out of memory: the matrix needs %.3g GB more",
                     (double)bytes * 1e-9);
@@ -45,12 +45,12 @@ static int choose_parts(const csr_building *b) {
 }
 
 /* All that the matrix needs, asked for before the first page is touched: a few bytes of text can state 2^31 rows. */
-static int check_room(kcl_context *ctx, const csr_building *b) {
+static int check_matrix_memory(kcl_context *ctx, const csr_building *b) {
   const mm_head *h = b->h;
   const double value = b->width == 2 ? 16 : 8, half = h->symmetry == KCL_GENERAL ? 1 : 2;
   const double bytes = 4.0 * b->parts * (double)b->rows + 8.0 * (double)(b->rows + 1) +
                        (4 + value) * half * (double)b->e->total;
-  if (bytes < 0x1p62 && kcl_has_room((size_t)bytes)) return KCL_OK;
+  if (bytes < 0x1p62 && kcl_has_memory((size_t)bytes)) return KCL_OK;
   return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: a matrix of %lld rows needs %.3g GB",
                   h->name, (long long)b->rows, bytes * 1e-9);
 }
@@ -244,7 +244,7 @@ int mm_build_rows(kcl_context *ctx, const mm_head *h, int64_t from, int64_t to, 
   kcl_csr *A;
   int rc;
   b.parts = choose_parts(&b);
-  if ((rc = check_room(ctx, &b))) return rc;
+  if ((rc = check_matrix_memory(ctx, &b))) return rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   b.A = A;
   *A = (kcl_csr){.rows = b.rows, .cols = h->cols, .type = e->width == 2 ? KCL_Z : KCL_D};

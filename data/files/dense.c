@@ -62,11 +62,11 @@ done:
 /* ---------------------------------------------------------------- plain numbers */
 
 static int append_number(kcl_context *ctx, kcl_numbers *n, double v) {
-  if (n->count == n->room) {
-    int64_t room = n->room ? 2 * n->room : 1024;
-    double *val = realloc(n->val, (size_t)room * sizeof *val);
-    if (!val) return kcl_fail(ctx, KCL_MEMORY, "out of memory: %lld numbers", (long long)room);
-    n->val = val, n->room = room;
+  if (n->count == n->capacity) {
+    int64_t capacity = n->capacity ? 2 * n->capacity : 1024;
+    double *val = realloc(n->val, (size_t)capacity * sizeof *val);
+    if (!val) return kcl_fail(ctx, KCL_MEMORY, "out of memory: %lld numbers", (long long)capacity);
+    n->val = val, n->capacity = capacity;
   }
   n->val[n->count++] = v;
   return KCL_OK;

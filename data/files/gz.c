@@ -137,30 +137,33 @@ static bool is_gzip(const char *p, size_t left) {
 /* Unpacks one member: 0: success, with the bytes read and written; 1: more room needed; 2: damaged;
  * 3: truncated. */
 #ifdef HAVE_LIBDEFLATE
-static int member(const char *in, size_t left, char *out, size_t room, size_t *used, size_t *made) {
+static int member(const char *in, size_t left, char *out, size_t capacity, size_t *used,
+                  size_t *made) {
   struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
   if (!d) return 1;
-  enum libdeflate_result r = libdeflate_gzip_decompress_ex(d, in, left, out, room, used, made);
+  enum libdeflate_result r = libdeflate_gzip_decompress_ex(d, in, left, out, capacity, used, made);
   libdeflate_free_decompressor(d);
   return r == LIBDEFLATE_SUCCESS ? 0 : r == LIBDEFLATE_INSUFFICIENT_SPACE ? 1 : 2;
 }
 #else
-static int member(const char *in, size_t left, char *out, size_t room, size_t *used, size_t *made) {
+static int member(const char *in, size_t left, char *out, size_t capacity, size_t *used,
+                  size_t *made) {
   z_stream z = {0};
   int r = inflateInit2(&z, 15 + 16);
   size_t step = 1u << 30, i = 0, o = 0;
   while (r == Z_OK) {
-    size_t give = left - i < step ? left - i : step, take = room - o < step ? room - o : step;
+    size_t give = left - i < step ? left - i : step,
+           take = capacity - o < step ? capacity - o : step;
     z.next_in = (Bytef *)(uintptr_t)(in + i), z.avail_in = (uInt)give;
     z.next_out = (Bytef *)out + o, z.avail_out = (uInt)take;
     r = inflate(&z, Z_NO_FLUSH);
     i += give - z.avail_in, o += take - z.avail_out;
-    if (r == Z_OK && (o == room || i == left)) break;
+    if (r == Z_OK && (o == capacity || i == left)) break;
   }
   inflateEnd(&z);
   *used = i, *made = o;
   if (r == Z_STREAM_END) return 0;
-  if ((r == Z_OK || r == Z_BUF_ERROR) && o == room) return 1;
+  if ((r == Z_OK || r == Z_BUF_ERROR) && o == capacity) return 1;
   return r == Z_DATA_ERROR ? 2 : 3;
 }
 #endif
@@ -222,11 +225,11 @@ typedef struct unpacking {
 static void unpack_gzip_member(void *arg, int64_t k, int64_t end) {
   unpacking *u = arg;
   const member_part *p = &u->list[k];
-  size_t left = p[1].in - p->in, room = p[1].out - p->out, used, made;
+  size_t left = p[1].in - p->in, capacity = p[1].out - p->out, used, made;
   (void)end;
   if (!u->good) return;
-  if (member(u->in->data + p->in, left, u->out->data + p->out, room, &used, &made) ||
-      used != left || made != room)
+  if (member(u->in->data + p->in, left, u->out->data + p->out, capacity, &used, &made) ||
+      used != left || made != capacity)
     u->good = false;
 }
 

@@ -9,10 +9,10 @@ enum { LEAST_LINES = 2048 }; /* lines that are worth a thread */
 
 int hb_cards_cut(kcl_context *ctx, const kcl_text *t, hb_cards *c) {
   const char *end = t->data + t->size;
-  int64_t room = 0;
+  int64_t capacity = 0;
   *c = (hb_cards){.t = t};
-  for (const char *p = t->data; p < end; p = mm_next_line(p, end)) room++;
-  int rc = kcl_alloc(ctx, room + 1, sizeof *c->line, "the lines of a file", (void **)&c->line);
+  for (const char *p = t->data; p < end; p = mm_next_line(p, end)) capacity++;
+  int rc = kcl_alloc(ctx, capacity + 1, sizeof *c->line, "the lines of a file", (void **)&c->line);
   if (rc) return rc;
   for (const char *p = t->data; p < end; p = mm_next_line(p, end)) c->line[c->count++] = p;
   c->line[c->count] = end;

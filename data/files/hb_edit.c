@@ -39,9 +39,9 @@ static bool parse_edit_size(const char *p, const char *end, hb_edit *e) {
 }
 
 /* The text without blanks, in capitals. */
-static int squeeze_blanks(const char *s, const char *end, char *out, int room) {
+static int squeeze_blanks(const char *s, const char *end, char *out, int capacity) {
   int n = 0;
-  for (; s < end && n < room; s++)
+  for (; s < end && n < capacity; s++)
     if (!mm_is_blank(*s)) out[n++] = *s >= 'a' && *s <= 'z' ? (char)(*s - 32) : *s;
   return n;
 }

@@ -11,9 +11,9 @@
 static size_t deflate_bytes(const kcl_bytes *in, kcl_bytes *out) {
   struct libdeflate_compressor *c = libdeflate_alloc_compressor(6);
   if (!c) return 0;
-  size_t room = libdeflate_gzip_compress_bound(c, in->size);
-  out->data = malloc(room);
-  if (out->data) out->size = libdeflate_gzip_compress(c, in->data, in->size, out->data, room);
+  size_t capacity = libdeflate_gzip_compress_bound(c, in->size);
+  out->data = malloc(capacity);
+  if (out->data) out->size = libdeflate_gzip_compress(c, in->data, in->size, out->data, capacity);
   libdeflate_free_compressor(c);
   return out->size;
 }
@@ -21,10 +21,10 @@ static size_t deflate_bytes(const kcl_bytes *in, kcl_bytes *out) {
 static size_t deflate_bytes(const kcl_bytes *in, kcl_bytes *out) {
   z_stream z = {0};
   if (in->size >> 31 || deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY)) return 0;
-  size_t room = deflateBound(&z, (uLong)in->size) + 32;
-  out->data = malloc(room);
+  size_t capacity = deflateBound(&z, (uLong)in->size) + 32;
+  out->data = malloc(capacity);
   z.next_in = (Bytef *)in->data, z.avail_in = (uInt)in->size;
-  z.next_out = (Bytef *)out->data, z.avail_out = (uInt)room;
+  z.next_out = (Bytef *)out->data, z.avail_out = (uInt)capacity;
   if (out->data && deflate(&z, Z_FINISH) == Z_STREAM_END) out->size = z.total_out;
   deflateEnd(&z);
   return out->size;

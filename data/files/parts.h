@@ -30,7 +30,7 @@ int mm_dense_head(kcl_context *ctx, const kcl_text *t, mm_head *h);
 /* Numbers of one column, of whole lines [begin, end); *lines: how many, up to the first error. */
 typedef struct kcl_numbers {
   double *val; /* [count], to be freed */
-  int64_t count, room, lines;
+  int64_t count, capacity, lines;
   bool failed; /* by: */
   mm_error bad;
 } kcl_numbers;

@@ -120,7 +120,7 @@ static void make_rb_key(const char *path, char key[9]) {
     if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
 }
 
-static void print_header(char *o, size_t room, const char *path, const kcl_csr *A, char type[4],
+static void print_header(char *o, size_t capacity, const char *path, const kcl_csr *A, char type[4],
                          const rb_array s[3]) {
   char name[9];
   make_rb_key(path, name);
@@ -128,7 +128,7 @@ static void print_header(char *o, size_t room, const char *path, const kcl_csr *
                   s[2].count ? rb_line_count(&s[2]) : 0};
   int64_t all = n[0] + n[1] + n[2];
   snprintf(
-      o, room,
+      o, capacity,
       "%-72.72s%-8.8s\n%14lld%14lld%14lld%14lld\n%-14s%14lld%14lld%14lld%14d\n%-16s%-16s%-20s\n",
       "written by krylocl", name, (long long)all, (long long)n[0], (long long)n[1], (long long)n[2],
       type, (long long)A->rows, (long long)A->cols, (long long)s[1].count, 0, s[0].format,

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* The entry's name; false if the file is not to be kept: not a regular file, or a .kcl. */
-static bool make_entry_name(const kcl_context *ctx, const char *path, char *name, size_t room) {
+static bool make_entry_name(const kcl_context *ctx, const char *path, char *name, size_t capacity) {
   struct stat info;
   void *data = MAP_FAILED;
   int file = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -31,7 +31,7 @@ static bool make_entry_name(const kcl_context *ctx, const char *path, char *name
   unsigned long long sum =
       ours ? 0 : kcl_sum64(data, size, KCL_FILE_VERSION + 1000 * ctx->zero_based);
   munmap(data, size);
-  snprintf(name, room, "%016llx-%llx-%llx.%09ld.kcl", sum, (unsigned long long)size,
+  snprintf(name, capacity, "%016llx-%llx-%llx.%09ld.kcl", sum, (unsigned long long)size,
            (unsigned long long)info.st_mtim.tv_sec, (long)info.st_mtim.tv_nsec);
   return !ours;
 }

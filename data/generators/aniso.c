@@ -15,20 +15,14 @@ static int aniso_row3d(const void *self, int64_t i, int32_t *col, double *val) {
                         val);
 }
 
-static int aniso_describe2d(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "aniso2d", 2, size, n_sizes, aniso_row2d, out);
-}
-
-static int aniso_describe3d(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "aniso3d", 3, size, n_sizes, aniso_row3d, out);
-}
-
 const kcl_generator kcl_gen_aniso2d = {.name = "aniso2d",
                                        .example = "aniso2d:200",
                                        .summary = "diffusion 1 : 0.001 on N x N cells, SPD",
-                                       .describe = aniso_describe2d};
+                                       .grid_dims = 2,
+                                       .grid_row = aniso_row2d};
 const kcl_generator kcl_gen_aniso3d = {.name = "aniso3d",
                                        .example = "aniso3d:40",
                                        .summary =
                                            "diffusion 1 : 0.01 : 100 on N x N x N cells, SPD",
-                                       .describe = aniso_describe3d};
+                                       .grid_dims = 3,
+                                       .grid_row = aniso_row3d};

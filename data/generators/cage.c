@@ -26,7 +26,7 @@ typedef struct cage_walk {
 
 typedef struct states {
   int steps;
-  int64_t count, room;
+  int64_t count, capacity;
   uint64_t *key; /* [count] ascending */
 } states;
 
@@ -120,11 +120,11 @@ static void put_monomer(cage_walk *w, int m, const site *s) {
 /* ---------------------------------------------------------------- all states */
 
 static int store_state(kcl_context *ctx, states *s, uint64_t key) {
-  if (s->count == s->room) {
-    int64_t room = s->room ? 2 * s->room : 1 << 16;
-    uint64_t *more = realloc(s->key, (size_t)room * sizeof *more);
-    if (!more) return kcl_fail(ctx, KCL_MEMORY, "out of memory: %lld states", (long long)room);
-    s->key = more, s->room = room;
+  if (s->count == s->capacity) {
+    int64_t capacity = s->capacity ? 2 * s->capacity : 1 << 16;
+    uint64_t *more = realloc(s->key, (size_t)capacity * sizeof *more);
+    if (!more) return kcl_fail(ctx, KCL_MEMORY, "out of memory: %lld states", (long long)capacity);
+    s->key = more, s->capacity = capacity;
   }
   s->key[s->count++] = key;
   return KCL_OK;

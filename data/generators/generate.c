@@ -61,20 +61,26 @@ static int choose_generator(kcl_context *ctx, const char *kind_size, const kcl_g
   return parse_numbers_of_size(ctx, kind_size, colon + 1, size, n_sizes);
 }
 
+static int describe_system(kcl_context *ctx, const kcl_generator *g, const int64_t *size,
+                           int n_sizes, kcl_formula *out) {
+  if (g->grid_row)
+    return kcl_grid_formula(ctx, g->name, g->grid_dims, size, n_sizes, g->grid_row, out);
+  return g->describe(ctx, size, n_sizes, out);
+}
+
 int kcl_generate_describe(kcl_context *ctx, const char *kind_size, kcl_formula *out) {
   const kcl_generator *g;
   int64_t size[3];
   int n_sizes, rc = choose_generator(ctx, kind_size, &g, size, &n_sizes);
   *out = (kcl_formula){0};
-  if (rc || !g->describe) return rc;
-  return g->describe(ctx, size, n_sizes, out);
+  return rc || g->make ? rc : describe_system(ctx, g, size, n_sizes, out);
 }
 
 static int make_all(kcl_context *ctx, const kcl_generator *g, const int64_t *size, int n_sizes,
                     kcl_csr **A, kcl_dense **b) {
   kcl_formula f = {0};
   if (g->make) return g->make(ctx, size, n_sizes, A, b);
-  int rc = g->describe(ctx, size, n_sizes, &f);
+  int rc = describe_system(ctx, g, size, n_sizes, &f);
   if (!rc) rc = kcl_formula_rows(ctx, &f, 0, f.rows.rows, A, b);
   free((void *)(uintptr_t)f.rows.self);
   return rc;

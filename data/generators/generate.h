@@ -3,8 +3,9 @@
  *
  *   row(self, i, NULL, NULL) -> length      row(self, i, col, val) -> the entries, columns ascending
  *
- * Where a row needs little beside its number, `describe` says how, and any range of rows can be made, so that several processes
- * make one each. Otherwise `make` makes all.
+ * Where a row needs little beside its number, any range of rows can be made, so that several processes make one each: real
+ * symmetric systems on a grid with b = 1 have a `grid_row`, whose self is the kcl_grid; others are described by `describe`.
+ * Otherwise `make` makes all.
  */
 #ifndef KCL_GENERATE_H
 #define KCL_GENERATE_H
@@ -29,9 +30,11 @@ typedef struct kcl_formula {
 } kcl_formula;
 
 /* size[n_sizes]: the numbers of SIZE, each >= 1, at most 3. b may be NULL. After a failure the caller
- * frees *A and *b, or out->rows.self. One of make and describe is NULL. */
+ * frees *A and *b, or out->rows.self. One of grid_row, describe and make is given, the others are NULL. */
 typedef struct kcl_generator {
   const char *name, *summary, *example; /* example: NAME:SIZE, a small system */
+  kcl_row *grid_row;
+  int grid_dims; /* 2 or 3 */
   int (*make)(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b);
   int (*describe)(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out);
 } kcl_generator;

@@ -4,7 +4,7 @@
  *   k = 10^e, e uniform in -2, -1, 0, 1, 2, one per block of 8^3 cells
  *
  * Unit-spaced finite volumes: a face conducts the harmonic mean 2 k1 k2 / (k1 + k2) of its cells, a
- * face of the boundary, half a cell away, 2 k. b = 1. Symmetric positive definite, 
+ * face of the boundary, half a cell away, 2 k. b = 1. Symmetric positive definite,
  * ill-conditioned: the coefficients span a factor of 10^7. */
 #include "data/generators/generate.h"
 
@@ -42,21 +42,15 @@ static int jump_row3d(const void *g, int64_t i, int32_t *col, double *val) {
   return jump_row(g, 3, i, col, val);
 }
 
-static int jump_describe2d(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "jump2d", 2, size, n_sizes, jump_row2d, out);
-}
-
-static int jump_describe3d(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "jump3d", 3, size, n_sizes, jump_row3d, out);
-}
-
 const kcl_generator kcl_gen_jump2d = {
     .name = "jump2d",
     .example = "jump2d:200",
     .summary = "diffusion on N x N cells, jumping anisotropic coefficients, SPD",
-    .describe = jump_describe2d};
+    .grid_dims = 2,
+    .grid_row = jump_row2d};
 const kcl_generator kcl_gen_jump3d = {
     .name = "jump3d",
     .example = "jump3d:40",
     .summary = "diffusion on N x N x N cells, jumping anisotropic coefficients, SPD",
-    .describe = jump_describe3d};
+    .grid_dims = 3,
+    .grid_row = jump_row3d};

@@ -15,21 +15,13 @@ static int poisson_row3d(const void *self, int64_t i, int32_t *col, double *val)
   return kcl_grid_cross(self, i, 1, (const double[]){-1, -1, -1, 6, -1, -1, -1}, col, val);
 }
 
-static int poisson_describe2d(kcl_context *ctx, const int64_t *size, int n_sizes,
-                              kcl_formula *out) {
-  return kcl_grid_formula(ctx, "poisson2d", 2, size, n_sizes, poisson_row2d, out);
-}
-
-static int poisson_describe3d(kcl_context *ctx, const int64_t *size, int n_sizes,
-                              kcl_formula *out) {
-  return kcl_grid_formula(ctx, "poisson3d", 3, size, n_sizes, poisson_row3d, out);
-}
-
 const kcl_generator kcl_gen_poisson2d = {.name = "poisson2d",
                                          .example = "poisson2d:300",
                                          .summary = "5-point Laplacian on N x N cells, SPD",
-                                         .describe = poisson_describe2d};
+                                         .grid_dims = 2,
+                                         .grid_row = poisson_row2d};
 const kcl_generator kcl_gen_poisson3d = {.name = "poisson3d",
                                          .example = "poisson3d:60",
                                          .summary = "7-point Laplacian on N x N x N cells, SPD",
-                                         .describe = poisson_describe3d};
+                                         .grid_dims = 3,
+                                         .grid_row = poisson_row3d};

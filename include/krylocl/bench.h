@@ -83,7 +83,7 @@ typedef struct kcl_product {
  * that is too small. KCL_DEVICE: a driver error. */
 int kcl_operator_apply(kcl_operator *op, const kcl_product *p);
 
-/** What an operator is. The texts live as long as it. */
+/** Description of an operator. The texts live as long as it. */
 typedef struct kcl_operator_info {
   int64_t rows;              /**< rows of A */
   int64_t cols;              /**< columns of A */
@@ -128,7 +128,7 @@ typedef struct kcl_product_error {
 int kcl_product_check(kcl_context *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
                       const double *y, kcl_product_error *out);
 
-/** The same of y = alpha A x + beta y0. alpha, beta: one number of the type of x; y0 [rows], not read where beta is 0. The
+/** As kcl_product_check, for y = alpha A x + beta y0. alpha, beta: one number of the type of x; y0 [rows], not read where beta is 0. The
  * bound has 2 c u (|alpha A x|_i + |beta y0|_i) more. */
 int kcl_update_check(kcl_context *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
                      const double *x, const double *beta, const double *y0, const double *y,

@@ -135,7 +135,7 @@ typedef struct kcl_profile {
  * benchmarks. */
 void kcl_profile_enable(kcl_context *ctx, bool on);
 
-/** What was recorded since the last call, or since the device was selected. Nothing on the native executor. Waits until
+/** Launches recorded since the last call, or since the device was selected. Nothing on the native executor. Waits until
  * the device is done. out->entry is to be freed with free(). */
 int kcl_profile_take(kcl_context *ctx, kcl_profile *out);
 

@@ -326,7 +326,7 @@ typedef struct kcl_report {
   bool least_norm;
 } kcl_report;
 
-/** What a set-up chose. The texts live as long as the solver. */
+/** Choices of a set-up. The texts live as long as the solver. */
 typedef struct kcl_setup_info {
   const char *solver;        /**< method; after a solve, the one that finished it */
   const char *solver_reason; /**< why "auto" chose it, or empty */

@@ -73,7 +73,7 @@ int kcl_amg_device_team(const kcl_device_csr *A);
 /* out [n + 1]: sums of the elements before each, in [n] or in place; two notes: the sum of all, INT32_MAX if it is larger, and the
  * largest. */
 int kcl_amg_device_scan(kcl_device_setup *s, const void *in, int64_t n, void *out, int *note);
-int kcl_amg_device_room(kcl_device_setup *s, kcl_device_csr *C); /* for entries; measures C */
+int kcl_amg_device_shape(kcl_device_setup *s, kcl_device_csr *C); /* for entries; measures C */
 /* C's row pointers from the lengths of its rows, and room for `most` entries. */
 int kcl_amg_device_shape_within(kcl_device_setup *s, kcl_device_csr *C, int64_t most);
 /* A B whose rows have room behind them, for kcl_amg_device_truncate, and as B of a product; sorted: columns ascend. One wait. Where

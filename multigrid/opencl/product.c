@@ -12,7 +12,7 @@ enum {
   SMALL_TABLE = 64
 };
 enum { FEW_BLOCKS = 64 /* blocks */, LITTLE = 1 << 22 /* entries */ };
-static int class_room(int c) { return c < CLASSES - 1 ? 8 << c : LONGEST_PRODUCT_ROW; }
+static int class_capacity(int c) { return c < CLASSES - 1 ? 8 << c : LONGEST_PRODUCT_ROW; }
 static int class_table(int c) { return c < CLASSES - 1 ? 16 << c : 2048; }
 
 typedef struct device_product {
@@ -56,7 +56,7 @@ static int count_range(const device_product *p, const class_range *r, int failed
                     r->blocks * ROWS_PER_BLOCK * t, group, KCL_ARG_PATTERN(A), KCL_ARG_ENDS(A),
                     KCL_ARG_PATTERN(B), KCL_ARG_ENDS(B), KCL_ARG_INT(A->rows), KCL_ARG_INT(v),
                     KCL_ARG_BUFFER(p->list), KCL_ARG_INT(r->notes), KCL_ARG_INT(r->first),
-                    KCL_ARG_INT(class_table(c)), KCL_ARG_INT(class_room(c)), KCL_ARG_INT(t),
+                    KCL_ARG_INT(class_table(c)), KCL_ARG_INT(class_capacity(c)), KCL_ARG_INT(t),
                     KCL_ARG_INT(width < t ? width : t), KCL_ARG_BUFFER(p->C->ptr),
                     KCL_ARG_NOTE(p->s, failed), KCL_ARG_LOCAL(4 * group / t * class_table(c)));
 }
@@ -68,10 +68,10 @@ static int fill_range(const device_product *p, const class_range *r) {
       p->s, KCL_KERNEL_fill_rows, r->blocks * ROWS_PER_BLOCK * t, group, KCL_ARG_CSR(A),
       KCL_ARG_ENDS(A), KCL_ARG_CSR(B), KCL_ARG_ENDS(B), KCL_ARG_INT(A->rows),
       KCL_ARG_BUFFER(p->list), KCL_ARG_NOTE(p->s, r->notes), KCL_ARG_INT(r->first),
-      KCL_ARG_INT(class_table(c)), KCL_ARG_INT(class_room(c)), KCL_ARG_INT(t),
+      KCL_ARG_INT(class_table(c)), KCL_ARG_INT(class_capacity(c)), KCL_ARG_INT(t),
       KCL_ARG_INT(p->sorted), KCL_ARG_CSR(C), KCL_ARG_BUFFER(C->end),
       KCL_ARG_LOCAL(4 * rows * class_table(c)), KCL_ARG_LOCAL(8 * rows * class_table(c)),
-      KCL_ARG_LOCAL(4 * rows * class_room(c)), KCL_ARG_LOCAL(2 * rows * class_room(c)));
+      KCL_ARG_LOCAL(4 * rows * class_capacity(c)), KCL_ARG_LOCAL(2 * rows * class_capacity(c)));
 }
 
 static int refill_range(const device_product *p, const class_range *r) {
@@ -81,9 +81,9 @@ static int refill_range(const device_product *p, const class_range *r) {
       p->s, KCL_KERNEL_refill_rows, r->blocks * ROWS_PER_BLOCK * t, group, KCL_ARG_CSR(A),
       KCL_ARG_ENDS(A), KCL_ARG_CSR(B), KCL_ARG_ENDS(B), KCL_ARG_INT(A->rows),
       KCL_ARG_BUFFER(p->list), KCL_ARG_INT(r->notes), KCL_ARG_INT(r->first),
-      KCL_ARG_INT(class_table(c)), KCL_ARG_INT(class_room(c)), KCL_ARG_INT(t), KCL_ARG_CSR(C),
+      KCL_ARG_INT(class_table(c)), KCL_ARG_INT(class_capacity(c)), KCL_ARG_INT(t), KCL_ARG_CSR(C),
       KCL_ARG_NOTE(p->s, p->astray), KCL_ARG_LOCAL(4 * rows * class_table(c)),
-      KCL_ARG_LOCAL(8 * rows * class_table(c)), KCL_ARG_LOCAL(2 * rows * class_room(c)));
+      KCL_ARG_LOCAL(8 * rows * class_table(c)), KCL_ARG_LOCAL(2 * rows * class_capacity(c)));
 }
 
 /* The next range from class r->first on; false: there is none. Classes of few blocks run with larger classes, beside which they
@@ -163,7 +163,7 @@ static int multiply_in_classes(device_product *p) {
   KCL_TRY(count_products_of_rows(p, &failed));
   KCL_TRY(kcl_amg_device_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
   KCL_TRY(list_lengths(p, &classes));
-  KCL_TRY(kcl_amg_device_room(p->s, C)); /* waits for all of these notes */
+  KCL_TRY(kcl_amg_device_shape(p->s, C)); /* waits for all of these notes */
   KCL_TRY(kcl_amg_device_read_notes(p->s, failed, 1, &too_long));
   KCL_TRY(too_long || C->longest > LONGEST_PRODUCT_ROW ? KCL_UNSUITED : fill_product(p, classes));
   kcl_amg_device_drop(p->s, p->list);
@@ -181,7 +181,7 @@ static int multiply_loosely(device_product *p) {
   KCL_TRY(kcl_amg_device_measure(p->s, C));
   KCL_TRY(C->longest > SMALL_TABLE || C->nnz > kcl_amg_device_loose_most(p->s) ? KCL_UNSUITED
                                                                                : KCL_OK);
-  KCL_TRY(kcl_amg_device_room(p->s, C));
+  KCL_TRY(kcl_amg_device_shape(p->s, C));
   C->filled = C->nnz / 2;
   rc = fill_product(p, classes);
 done:
@@ -202,9 +202,9 @@ static int multiply_within(device_product *p, int longest) {
   C->nnz = C->rows * longest;
   C->filled = C->nnz / 2;
   C->longest = longest;
-  KCL_TRY(kcl_amg_device_room(p->s, C));
+  KCL_TRY(kcl_amg_device_shape(p->s, C));
   KCL_TRY(list_lengths(p, &r.notes));
-  while (class_room(r.first) < longest) r.first++;
+  while (class_capacity(r.first) < longest) r.first++;
   r.last = r.first;
   KCL_TRY(fill_range(p, &r));
   kcl_amg_device_drop(p->s, p->list);

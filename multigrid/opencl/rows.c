@@ -29,7 +29,7 @@ int kcl_amg_device_shape_within(kcl_device_setup *s, kcl_device_csr *C, int64_t 
   return rc ? rc : kcl_amg_device_memory(s, most, sizeof(cl_double), &C->val);
 }
 
-int kcl_amg_device_room(kcl_device_setup *s, kcl_device_csr *C) {
+int kcl_amg_device_shape(kcl_device_setup *s, kcl_device_csr *C) {
   int rc = kcl_amg_device_measure(s, C);
   if (!rc) rc = kcl_amg_device_memory(s, C->nnz, sizeof(cl_int), &C->col);
   return rc ? rc : kcl_amg_device_memory(s, C->nnz, sizeof(cl_double), &C->val);

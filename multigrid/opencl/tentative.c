@@ -120,7 +120,7 @@ static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T,
   *done = !full;
   if (full) kcl_amg_device_drop(g->s, P->ptr);
   if (full) return KCL_OK;
-  KCL_TRY(kcl_amg_device_room(g->s, P));
+  KCL_TRY(kcl_amg_device_shape(g->s, P));
   rc = KCL_LAUNCH_EACH(g->s, KCL_KERNEL_fill_smoothed, n, SMOOTHED(g, T), KCL_ARG_CSR(P));
 done:
   return rc;

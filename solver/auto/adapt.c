@@ -70,7 +70,7 @@ static kcl_reason activate_failed(kcl_loop *l) {
   return reason;
 }
 
-/* Of the active right-hand sides: the best squared residual by the target's, of the one that is furthest away. */
+/* Best squared residual relative to the target's, of the active right-hand side that is furthest from it. */
 static double iterations_left(const kcl_loop *l) {
   double most = 0;
   for (int i = 0; i < l->nrhs; i++) {
@@ -98,7 +98,7 @@ static bool cut_short(const kcl_loop *l) {
   return false;
 }
 
-/* Of the ways that were cut short the one that came nearest to the solution. */
+/* The way that came nearest to the solution among those that were cut short. */
 static int nearest_way(const kcl_selection *c) {
   int nearest = -1;
   for (int i = 0; i < c->plan.count; i++)
@@ -282,7 +282,7 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   const bool at_first = !rc && l->state != KCL_LOOP_ENDED && !kcl_loop_iterations(l);
   if (at_first && kcl_direct_begins(c, l)) rc = begin_directly(c, l);
   while (!rc && l->state != KCL_LOOP_ENDED) {
-    rc = kcl_loop_step(l);
+    rc = kcl_loop_advance(l);
     if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider_others(c, l);
     if (!rc && l->state == KCL_LOOP_ENDED) rc = next_method(c, l);
   }

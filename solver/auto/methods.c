@@ -97,7 +97,7 @@ static int add_method(const kcl_system *s, const char *name, bool plain, kcl_pla
   return KCL_OK;
 }
 
-/* What the first method did not solve it often solves with threshold factors, where A is not Hermitian. */
+/* Threshold factors often help the first method to solve systems that it did not solve without, where A is not Hermitian. */
 static int add_factored(const kcl_system *s, const char *name, kcl_plan *p) {
   const kcl_precond_request q = kcl_system_request(s);
   const kcl_method *m;

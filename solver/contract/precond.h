@@ -10,7 +10,7 @@
 
 #include "core/program/ranks.h"
 
-/* What A must be. All but those for least squares need a square one. */
+/* Requirements on A. All but those for least squares need a square one. */
 enum {
   KCL_NEEDS_HERMITIAN = 1, /* A = A^H */
   KCL_NEEDS_POSITIVE = 2,  /* every diagonal entry real and positive */
@@ -66,7 +66,7 @@ typedef struct kcl_precond_kind {
   void (*apply)(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint);
 } kcl_precond_kind;
 
-/* What set-up reports. */
+/* Figures that set-up reports. */
 typedef struct kcl_precond_size {
   int levels;        /* matrices of systems, A among them; 1 for those of one level */
   double rows;       /* of all levels */
@@ -124,7 +124,7 @@ int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, k
                            void *values);
 /* In the format that moves least; values are converted to M->type. adjoint: apply multiplies by C^H, too. */
 int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint);
-/* The same for one of many: in one of the few formats that all levels have, so that they share kernels. narrow: in double, its
+/* As kcl_precond_add_matrix, for one of many matrices: in one of the few formats that all levels have, so that they share kernels. narrow: in double, its
  * values are stored as float. */
 int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C, bool narrow);
 /* For levels that are made on the device: their format; and one in it, which M takes over. longest: entries of a row. */

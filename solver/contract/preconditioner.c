@@ -1,4 +1,4 @@
-/* What a preconditioner owns: vectors, matrices in formats; its end; binding it to a program. */
+/* The possessions of a preconditioner: vectors, matrices in formats; its end; binding it to a program. */
 #include "solver/contract/precond.h"
 #include "core/base/context.h"
 #include "core/matrix/structure.h"
@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- what it owns */
 
-static bool room_for_matrix(kcl_preconditioner *M, void **list, int count, size_t size) {
+static bool grow_owned_list(kcl_preconditioner *M, void **list, int count, size_t size) {
   void *more = realloc(*list, (size_t)(count + 1) * size);
   if (more) *list = more;
   if (!more) kcl_fail(M->ctx, KCL_MEMORY, "out of memory: a preconditioner");
@@ -20,7 +20,7 @@ static void free_vector(kcl_context *ctx, kcl_precond_vector *v) {
 }
 
 static int add_vector(kcl_preconditioner *M, const char *name, kcl_precond_vector v) {
-  if (!room_for_matrix(M, (void **)&M->vector, M->vectors, sizeof *M->vector)) {
+  if (!grow_owned_list(M, (void **)&M->vector, M->vectors, sizeof *M->vector)) {
     free_vector(M->ctx, &v);
     return KCL_MEMORY;
   }
@@ -80,7 +80,7 @@ static void count_matrix_rows(const kcl_csr *C, kcl_stats *s) {
   }
 }
 
-/* What predictions ask of a matrix is in its outline. */
+/* Predictions read a matrix by its outline. */
 static void outline_of_matrix(kcl_stored *m, const kcl_stats *s) {
   kcl_stored o;
   kcl_stored_outline(m->ctx, m->format, s, m->type, &o);
@@ -124,7 +124,7 @@ done:
 }
 
 static kcl_precond_matrix *one_more(kcl_preconditioner *M) {
-  if (!room_for_matrix(M, (void **)&M->matrix, M->matrices, sizeof *M->matrix)) return NULL;
+  if (!grow_owned_list(M, (void **)&M->matrix, M->matrices, sizeof *M->matrix)) return NULL;
   kcl_precond_matrix *to = &M->matrix[M->matrices++];
   *to = (kcl_precond_matrix){NULL, NULL};
   return to;

@@ -31,7 +31,7 @@ static double *conjugate_vector(double *v, int64_t n) {
 static int affordable(kcl_context *ctx, const kcl_factor *f, double flops, double bytes,
                       double limit) {
   if (f->complex) flops *= 4;
-  if (flops > limit || !kcl_has_room((size_t)bytes))
+  if (flops > limit || !kcl_has_memory((size_t)bytes))
     return kcl_fail(ctx, KCL_REFUSED,
                     "the direct factorisation is too large: up to %.2g floating-point operations, "
                     "%.2g GB",

@@ -12,7 +12,7 @@ int kcl_engine_create(kcl_context *ctx, const kcl_method *method, const kcl_prec
   return rc;
 }
 
-static int room_for_engine(kcl_engine *e) {
+static int grow_operators(kcl_engine *e) {
   kcl_stored **more = realloc(e->operators, (size_t)(e->operator_count + 1) * sizeof *more);
   if (!more) return kcl_fail(e->ctx, KCL_MEMORY, "out of memory: the operators of an engine");
   e->operators = more;
@@ -20,7 +20,7 @@ static int room_for_engine(kcl_engine *e) {
 }
 
 int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_system *s) {
-  int rc = room_for_engine(e);
+  int rc = grow_operators(e);
   if (!rc)
     rc = kcl_stored_build_from(e->ctx, format, kcl_system_matrix(s), s->distinct,
                                &e->operators[e->operator_count]);
@@ -29,7 +29,7 @@ int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_system *s)
 }
 
 int kcl_engine_share(kcl_engine *e, kcl_stored *A) {
-  int rc = room_for_engine(e);
+  int rc = grow_operators(e);
   if (!rc) e->operators[e->operator_count++] = kcl_stored_share(A);
   return rc;
 }

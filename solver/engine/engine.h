@@ -75,7 +75,7 @@ int kcl_engine_application(kcl_context *ctx, kcl_preconditioner *M, kcl_type typ
 /* The formats that accept A, by the seconds per iteration that are predicted for this method, the fastest first. */
 int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                        kcl_rank list[KCL_MOST_FORMATS], int *count);
-/* The same of one format; NULL: of the fastest. Infinite where it does not accept A. */
+/* Predicted seconds with one format; NULL: with the fastest. Infinite where it does not accept A. */
 int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                          const char *format, double *seconds);
 

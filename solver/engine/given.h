@@ -14,8 +14,7 @@ int kcl_give_x(const kcl_system *s, kcl_engine *e, int rhs, const void *x, int s
 /* 0 in columns of zeros. */
 int kcl_take_x(const kcl_system *s, kcl_engine *e, int rhs, void *x, int shift);
 
-/* The same of columns in OpenCL buffers, of A's type, on the device alone. Possible where nothing of them is computed on the host:
- * neither scaling by rows nor columns of zeros, and a device that has A's precision. */
+/* Can columns in OpenCL buffers, of A's type, stay on the device alone? Where nothing of them is computed on the host: neither scaling by rows nor columns of zeros, and a device that has A's precision. */
 bool kcl_given_on_device(const kcl_system *s);
 int kcl_given_column_norm(const kcl_system *s, const kcl_column *b, kcl_scaled_norm *out);
 int kcl_give_b_column(const kcl_system *s, kcl_engine *e, int rhs, const kcl_column *b, int shift);

@@ -50,7 +50,7 @@ static int record_prediction(const kcl_system *s, const kcl_method *m, const kcl
   return kcl_program_end(k);
 }
 
-/* The same program with A in another format that scatters as this one does. */
+/* Seconds of the program with A in another format that scatters as this one does. */
 static double predicted_seconds(const kcl_system *s, outline *o, const kcl_rank *r) {
   const kcl_stats *t = &s->stats;
   kcl_program *k = o->program;

@@ -8,7 +8,7 @@
 #include "solver/precond/setup.h"
 #include <float.h>
 
-/* What was set up for a system's engines. */
+/* Preconditioners set up for a system's engines. */
 enum { KCL_MOST_PRECONDS = 8 };
 typedef struct kcl_preconds {
   kcl_preconditioner *made[KCL_MOST_PRECONDS];
@@ -112,7 +112,7 @@ static inline double kcl_system_tol(const kcl_system *s) {
                                     : 1e-8;
 }
 
-/* What the set-up of a preconditioner may know. */
+/* The request for the set-up of a preconditioner. */
 static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
   return (kcl_precond_request){.ctx = s->ctx,
                                .A = kcl_system_matrix(s),

@@ -167,7 +167,7 @@ static bool unmet(kcl_loop *l) {
   return any;
 }
 
-int kcl_loop_step(kcl_loop *l) {
+int kcl_loop_advance(kcl_loop *l) {
   int rc = l->state == KCL_LOOP_READY ? begin_round(l) : KCL_OK;
   if (!rc && kcl_loop_running(l)) rc = run_next_batch(l);
   if (!rc && l->checkpoint) rc = l->checkpoint(l->owner, l);

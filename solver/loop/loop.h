@@ -2,10 +2,10 @@
  * convergence is believed unchecked (solver/loop/loop.c).
  *
  *   kcl_loop_begin      residuals of the first guesses
- *   kcl_loop_step       one batch of iterations; once all have stopped, the check of their claims
+ *   kcl_loop_advance    one batch of iterations; once all have stopped, the check of their claims
  *   kcl_loop_end        reports and histories, once the state is KCL_LOOP_ENDED
  *
- * The loop is driven by its caller, who may look at it, time it and exchange its engine between two steps.
+ * The loop is driven by its caller, who may look at it, time it and exchange its engine between two calls.
  */
 #ifndef KCL_LOOP_H
 #define KCL_LOOP_H
@@ -87,7 +87,7 @@ struct kcl_loop {
 };
 
 int kcl_loop_begin(kcl_loop *l);
-int kcl_loop_step(kcl_loop *l);
+int kcl_loop_advance(kcl_loop *l);
 int kcl_loop_end(kcl_loop *l);
 
 /* b and x of a right-hand side (solver/loop/place.c): to the engine, from where they are. */
@@ -104,7 +104,7 @@ void kcl_loop_quiet(kcl_loop *l);
 
 /* Between two steps. */
 bool kcl_loop_running(const kcl_loop *l); /* does any right-hand side still iterate? */
-/* Of the one that has made most. */
+/* The iterations of the right-hand side that has made most. */
 static inline int64_t kcl_loop_iterations(const kcl_loop *l) {
   int64_t most = 0;
   for (int i = 0; i < l->nrhs; i++)

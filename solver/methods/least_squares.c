@@ -1,4 +1,4 @@
-/* What the methods for least squares share: min |b - A x|_2, A of any shape.
+/* Operations shared by the methods for least squares: min |b - A x|_2, A of any shape.
  *
  * A solution x has A^H (b - A x) = 0, whether r = b - A x is zero or not. The quantity tested is
  *

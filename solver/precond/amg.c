@@ -7,7 +7,7 @@
 #include "multigrid/smooth.h"
 
 static const double STALLED = 0.9; /* rows kept: coarsening ends */
-/* Of amg-w: entries of a level whose cycle runs twice, by those of the one before. */
+/* amg-w: entries of a level whose cycle runs twice, relative to those of the one before. */
 static const double TWICE = 0.9;
 
 enum { THETA, P_MAX, DEGREE, COARSEST, MAX_LEVELS, MAX_COMPLEXITY };

@@ -12,7 +12,7 @@ static int ilu_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   return kcl_factored_setup(M, q, ilu_factor, 0, 0.05, "ILU(0)");
 }
 
-/* Of the factors and their adjoints; P, d, the order of rows and the result of a solve. */
+/* Bytes of the factors and their adjoints, P, d, the order of rows and the result of a solve. */
 static double ilu_bytes(const kcl_precond_request *q) {
   const kcl_stats *s = q->stats;
   const double size = (double)kcl_type_size(q->A->type);

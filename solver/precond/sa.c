@@ -14,7 +14,7 @@ static const double STALLED = 0.9;  /* rows kept: coarsening ends */
 static const double M_MATRIX = 2;   /* the largest eigenvalue of D^-1 A, at most, of M-matrices */
 static const double PRODUCTS = 200; /* of entries per entry that a level may have, scalar */
 static const double TWICE = 0.33; /* entries of a level whose cycle runs twice, by the one before */
-static const double PART = 0.5;   /* of the room, for the next level */
+static const double PART = 0.5;   /* of the entries left, for the next level */
 
 enum { THETA, DEGREE, CYCLES, COARSEST, MAX_LEVELS, MAX_COMPLEXITY };
 static const kcl_option parameters[] = {
@@ -60,15 +60,15 @@ static int least_nodes(const kcl_near_null *v) {
 static kcl_aggregation_rule rule_of(const kcl_builder *b, const kcl_built *A, int level,
                                     bool smoothed) {
   const kcl_near_null *v = &b->near_null;
-  const double largest = b->M->hermitian ? b->largest : M_MATRIX, room = PART * b->room;
+  const double largest = b->M->hermitian ? b->largest : M_MATRIX, most = PART * b->entries_left;
   return (kcl_aggregation_rule){.theta = ldexp(sa_value(b->request, THETA), -level),
                                 .block = v->block,
                                 .vectors = v->vectors,
                                 .least = least_nodes(v),
                                 .enough = STALLED * (double)A->rows,
                                 .largest = smoothed ? largest : 0,
-                                .most_products = PRODUCTS * v->vectors * v->vectors * room,
-                                .most_entries = room};
+                                .most_products = PRODUCTS * v->vectors * v->vectors * most,
+                                .most_entries = most};
 }
 
 static int sa_coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {

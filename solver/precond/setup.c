@@ -69,7 +69,7 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond_kind *p,
   }
   if (q->given && q->given->kind == p) return KCL_OK;
   const double bytes = bytes_of_matrices(q, p), memory = (double)q->ctx->device.memory;
-  if ((memory > 0 && bytes > memory) || !kcl_has_room((size_t)bytes))
+  if ((memory > 0 && bytes > memory) || !kcl_has_memory((size_t)bytes))
     return kcl_fail(q->ctx, KCL_REFUSED,
                     "preconditioner %s refused: it may need %.3g GB, more than there is", p->name,
                     bytes * 1e-9);

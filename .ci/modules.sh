@@ -1,13 +1,13 @@
 #!/bin/sh
-# Who depends on whom, read from the symbols of the compiled library and program: every room uses only the rooms that its
-# line allows, neither rooms nor source files need each other, and the program sees the public headers alone. For `make lint`.
-# usage: rooms.sh BUILD
+# Who depends on whom, read from the symbols of the compiled library and program: every module uses only the modules that its
+# line allows, neither modules nor source files need each other, and the program sees the public headers alone. For `make lint`.
+# usage: modules.sh BUILD
 build=${1:?the build folder}
 failed=0 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-# room: what it may use
-cat >"$scratch/allowed" <<'ROOMS'
+# module: what it may use
+cat >"$scratch/allowed" <<'MODULES'
 core/base:
 core/matrix: core/base
 core/program: core/base core/matrix
@@ -52,7 +52,7 @@ cli/selftest: cli/ui
 cli/bench: cli/ui cli/draw cli/input cli/problem cli/ranks cli/solve
 cli/report: cli/ui cli/draw cli/bench
 cli: cli/ui cli/draw cli/input cli/ranks cli/problem cli/solve cli/spmv cli/selftest cli/bench cli/report
-ROOMS
+MODULES
 
 # object: symbols it defines (D) and needs (U), under the name of its source file
 find "$build" -name '*.o' | grep -E "^$build/(cli|core|data|distributed|factors|kernels|multigrid|solver|sparse|spmv)" | while read -r o; do
@@ -64,17 +64,17 @@ awk '$1 == "D" { home[$3] = $2; next } { need[NR] = $2 " " $3 }
   END { for (i in need) { split(need[i], n, " "); if (home[n[2]] && home[n[2]] != n[1]) print n[1], home[n[2]], n[2] } }' \
   "$scratch/symbols" | sort -u >"$scratch/uses"
 
-awk 'function room(f) { if (f == "kernels") return f; sub(/\/[^\/]*$/, "", f); return f }
+awk 'function module(f) { if (f == "kernels") return f; sub(/\/[^\/]*$/, "", f); return f }
   FNR == NR { r = $1; sub(/:$/, "", r); for (i = 2; i <= NF; i++) may[r, $i] = 1; known[r] = 1; next }
-  { a = room($1); b = room($2)
+  { a = module($1); b = module($2)
     if (a ~ /^cli/ && b !~ /^cli/) next # the public headers, which are checked below
-    if (!known[a]) { print "no line for the room " a; bad = 1 }
+    if (!known[a]) { print "no line for the module " a; bad = 1 }
     else if (a != b && !may[a, b]) { print $1 " uses " $3 " of " $2 ": " a " may not use " b; bad = 1 } }
   END { exit bad }' "$scratch/allowed" "$scratch/uses" || failed=1
 
 awk '{ sub(/:$/, "", $1); for (i = 2; i <= NF; i++) print $1, $i }' "$scratch/allowed" | tsort >/dev/null 2>"$scratch/cycles" || {
   failed=1
-  echo "rooms that may need each other:"
+  echo "modules that may need each other:"
   sed 's/^tsort: //' "$scratch/cycles"
 }
 cut -d' ' -f1,2 "$scratch/uses" | sort -u | tsort >"$scratch/order" 2>"$scratch/cycles" || {

@@ -1,50 +1,13 @@
-/* The state of the native executor and one stage on a part of its rows: the meaning of every operation, with which the
- * other executors must agree. For core/cpu/executor.c alone, in one translation unit so that rounding does not depend on
- * what the compiler inlines.
+/* One stage of the native executor on a chunk of its rows: the meaning of every vector operation, with which the other executors
+ * must agree. Compiled once per scalar type.
  *
  * Fusion without generated code: a chunk of rows is divided into blocks that fit the L1 cache, and the operations of a
  * stage run one after another on a block. The memory traffic equals one fused loop's; the other passes hit the cache.
  */
-#ifndef KCL_CPU_STAGE_H
-#define KCL_CPU_STAGE_H
-
-#include "core/base/context.h"
-#include "core/base/scalar.h"
-#include "core/program/executor.h"
+#include "core/cpu/state.h"
 #include <string.h>
 
-enum { KCL_CPU_CHUNKS = 64, KCL_CPU_PAD = 64 }; /* chunks per stage, a multiple of PAD rows each */
-
-typedef struct kcl_cpu {
-  const kcl_program *k;
-  int dots;           /* maximum per stage */
-  int block;          /* elements */
-  int64_t chunk;      /* rows of a chunk fixed by several ranks; 0: by the number of rows */
-  double *sums;       /* [nrhs][dots][parts][KCL_CPU_CHUNKS] of them on their way */
-  void **vec;         /* [nrhs][vectors][padded n]; constants are shared */
-  scalar *temporary;  /* [parts][nrhs][KCL_MOST_TEMPORARIES][block]; NULL: no stage has any */
-  scalar *slot;       /* [nrhs][slots] */
-  scalar *partial[2]; /* [nrhs][dots][KCL_CPU_CHUNKS], of two stages: latest_sums */
-  kcl_control control[KCL_MAX_NRHS];
-  scalar *snapshot[KCL_SNAPSHOTS]; /* [nrhs][n] copies of x; NULL until they are needed */
-  int parity;                      /* of the latest stage: latest_sums */
-  double *history;                 /* [nrhs][KCL_HISTORY][KCL_HISTORY_FIELDS] */
-  int threads, team;               /* maximum, and in use */
-  int until_trial;                 /* batches until the other team size is timed */
-  double seconds;                  /* per iteration, in the last batch */
-} kcl_cpu;
-
-/* Partial sums alternate between two buffers: one has those of the latest stage, the other those of the stage before. */
-static scalar *latest_sums(const kcl_cpu *e) { return e->partial[e->parity]; }
-static scalar *earlier_sums(const kcl_cpu *e) { return e->partial[e->parity ^ 1]; }
-
 /* ---------------------------------------------------------------- one operation on one block */
-
-static scalar coefficient_value(kcl_coef c, const scalar *slot) {
-  if (c.slot < 0) return s_make(c.constant);
-  scalar a = c.conjugate ? s_conj(slot[c.slot]) : slot[c.slot];
-  return c.negate ? s_neg(a) : a;
-}
 
 /* y = a x + b z; an operand whose coefficient is the constant 0 is not read. */
 static void run_lincomb(scalar *y, scalar a, const scalar *x, scalar b, const scalar *z,
@@ -189,10 +152,6 @@ static void run_row_block(const kcl_cpu_block *b, scalar *sum) {
   }
 }
 
-static void *vector_of(const kcl_cpu *e, kcl_vec v, int rhs) {
-  return e->vec[rhs * e->k->vectors + v];
-}
-
 /* The address of y's element 0, computed from element b->lo: a temporary vector stores the block's elements alone. */
 static void *start_of_vector(const kcl_cpu_block *b, kcl_vec y) {
   return (void *)((uintptr_t)element_address(b, y, b->lo) -
@@ -212,19 +171,9 @@ static void multiply_blocks(const kcl_cpu_block *b, int count) {
     f->rows(s->A, x[0], y[0], b->lo, b->hi);
 }
 
-static int64_t rows_of_chunk(const kcl_cpu *e, const kcl_stage *s) {
-  return e->chunk ? e->chunk
-                  : (s->n + KCL_CPU_CHUNKS * KCL_CPU_PAD - 1) / (KCL_CPU_CHUNKS * KCL_CPU_PAD) *
-                        KCL_CPU_PAD;
-}
-
-static int full_chunks(const kcl_cpu *e, const kcl_stage *s) {
-  return s->n ? (int)((s->n - 1) / rows_of_chunk(e, s)) + 1 : 0;
-}
-
 /* Makes a block for each active right-hand side, for this part of the stage; returns their number. */
-static int make_blocks(const kcl_cpu *e, const kcl_stage *s, const scalar *slot, const bool *active,
-                       int part, kcl_cpu_block *b) {
+static int make_blocks(const kcl_cpu *e, const kcl_stage *s, const bool *active, int part,
+                       kcl_cpu_block *b) {
   const int64_t temporaries = (int64_t)KCL_MOST_TEMPORARIES * e->block;
   int count = 0;
   for (int c = 0; c < e->k->nrhs; c++)
@@ -233,7 +182,7 @@ static int make_blocks(const kcl_cpu *e, const kcl_stage *s, const scalar *slot,
           .e = e,
           .s = s,
           .vec = e->vec + c * e->k->vectors,
-          .slot = slot + c * e->k->slots,
+          .slot = e->slot + c * e->k->slots,
           .rhs = c,
           .temporary = e->temporary ? e->temporary + (part * e->k->nrhs + c) * temporaries : NULL};
   return count;
@@ -241,12 +190,12 @@ static int make_blocks(const kcl_cpu *e, const kcl_stage *s, const scalar *slot,
 
 /* The active right-hand sides share a block of the matrix if the format can; otherwise they sweep the chunk one after
  * another and share what the caches keep of the matrix. */
-static void run_chunk(const kcl_cpu *e, const kcl_stage *s, const scalar *slot, const bool *active,
-                      int part, int chunk, scalar *partial) {
+void KCL_TYPED(kcl_cpu_run_chunk)(const kcl_cpu *e, const kcl_stage *s, const bool *active,
+                                  int part, int chunk) {
   enum { KCL_CPU_MOST_DOTS = 64 };
   scalar sum[KCL_MAX_NRHS][KCL_CPU_MOST_DOTS];
   kcl_cpu_block b[KCL_MAX_NRHS];
-  const int dots = kcl_stage_dots(s), count = make_blocks(e, s, slot, active, part, b);
+  const int dots = kcl_stage_dots(s), count = make_blocks(e, s, active, part, b);
   const int64_t per = rows_of_chunk(e, s), lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
   for (int c = 0; c < count; c++)
     for (int d = 0; d < dots; d++) sum[c][d] = s_make(0);
@@ -264,75 +213,15 @@ static void run_chunk(const kcl_cpu *e, const kcl_stage *s, const scalar *slot, 
         run_row_block(&b[c], sum[c]);
       }
   }
+  scalar *partial = latest_sums(e);
   for (int c = 0; c < count; c++)
     for (int d = 0; d < dots; d++)
       partial[(b[c].rhs * e->dots + d) * KCL_CPU_CHUNKS + chunk] = sum[c][d];
 }
 
-/* ---------------------------------------------------------------- scalars, computed redundantly by every thread */
-
-static void stop_when(kcl_control *h, bool condition, int reason) {
-  if (condition && !h->stop && !h->tests_off) h->stop = 1 + reason;
+#ifdef KCL_T_s
+void kcl_cpu_operation_s(const kcl_op *o, float *y, float a, const float *x, float b,
+                         const float *z, int n) {
+  run_elementwise(o, y, a, x, b, z, n);
 }
-
-static void run_scalar(const kcl_cpu *e, const kcl_op *o, scalar *slot, kcl_control *h,
-                       double *entry) {
-  scalar a = coefficient_value(o->a, slot), b = coefficient_value(o->b, slot);
-  real test = s_re(slot[o->slot]);
-  switch (o->code) {
-  case KCL_OP_ASSIGN: slot[o->slot] = a; break;
-  case KCL_OP_DIVIDE: slot[o->slot] = s_div(a, b); break;
-  case KCL_OP_MULTIPLY: slot[o->slot] = s_mul(a, b); break;
-  case KCL_OP_ADD: slot[o->slot] = s_add(a, b); break;
-  case KCL_OP_ROOT: slot[o->slot] = s_root(a); break;
-  case KCL_OP_MODULUS: slot[o->slot] = s_modulus(a); break;
-  case KCL_OP_LEAST: slot[o->slot] = s_re(a) > s_re(b) ? b : a; break;
-  case KCL_OP_POSITIVE:
-    stop_when(h, test <= 0, (int)o->reason), stop_when(h, !(test > 0), KCL_NOT_FINITE);
-    break;
-  case KCL_OP_NONZERO: stop_when(h, s_zero(slot[o->slot]), (int)o->reason); break;
-  case KCL_OP_RITZ:
-    if (entry) entry[1] = (double)s_re(a), entry[2] = (double)s_re(b);
-    break;
-  case KCL_OP_END_ITERATION:
-    if (entry) entry[0] = (double)test;
-    h->iteration++;
-    stop_when(h, !(test < (real)INFINITY), KCL_NOT_FINITE);
-    stop_when(h, test <= s_re(slot[e->k->target]), KCL_CONVERGED);
-    stop_when(h, h->iteration >= h->limit, KCL_ITERATION_LIMIT);
-    if (o->in_cycle) h->cycle_open = h->stop && h->stop != 1 + KCL_NOT_FINITE;
-    break;
-  case KCL_OP_CYCLE_END: h->cycle_open = 0; break;
-  default: break;
-  }
-}
-
-/* The scalars of stage s for one right-hand side, after the dot products of the stage before, reduced from partial:
- * [dots][KCL_CPU_CHUNKS]. history: of this right-hand side, or NULL. */
-static void run_scalars(const kcl_cpu *e, const kcl_stage *s, const kcl_stage *before,
-                        const scalar *partial, scalar *slot, kcl_control *h, double *history) {
-  bool ran = before && (!h->stop || before->cycle_end); /* the stage before was active */
-  for (int i = 0, d = 0; ran && i < before->vectors; i++) {
-    if (before->vector[i].code != KCL_OP_DOT) continue;
-    scalar total = s_make(0);
-    for (int c = 0; c < KCL_CPU_CHUNKS; c++) total = s_add(total, partial[d * KCL_CPU_CHUNKS + c]);
-    slot[before->vector[i].slot] = total;
-    d++;
-  }
-  for (int i = 0; i < s->scalars; i++) {
-    double *entry = history ? history + h->iteration % KCL_HISTORY * KCL_HISTORY_FIELDS : NULL;
-    run_scalar(e, &s->scalar[i], slot, h, entry);
-  }
-}
-
-/* Seeds the partial sums of stage `last` with known sums; the first stage of LOOP reduces them. */
-static void seed_partials(const kcl_stage *last, const scalar *slot, scalar *partial) {
-  for (int i = 0, d = 0; i < last->vectors; i++) {
-    if (last->vector[i].code != KCL_OP_DOT) continue;
-    for (int c = 0; c < KCL_CPU_CHUNKS; c++)
-      partial[d * KCL_CPU_CHUNKS + c] = c ? s_make(0) : slot[last->vector[i].slot];
-    d++;
-  }
-}
-
 #endif

@@ -1,14 +1,10 @@
-/* Stages of the native executor on several ranks (core/program/ranks.h): what one thread does before a stage and after it.
- * For core/cpu/executor.c alone. */
-#ifndef KCL_CPU_RANKS_H
-#define KCL_CPU_RANKS_H
-
-#include "core/cpu/stage.h"
-#include "core/program/ranks.h"
+/* Stages of the native executor on several ranks (core/program/ranks.h): the work of one thread before a stage and after it. Compiled
+ * once per scalar type.
+ */
+#include "core/cpu/state.h"
 #include <string.h>
 
-static void begin_halo(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s,
-                       const bool *active) {
+static void send_halo(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
   scalar *out = h->out, *in = h->in;
   for (int c = 0; c < e->k->nrhs; c++) {
     const scalar *x = vector_of(e, s->x, c);
@@ -53,7 +49,8 @@ static void collect_halo(const kcl_halo *h) {
   }
 }
 
-static void end_halo(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
+static void receive_halo(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s,
+                         const bool *active) {
   h->end(h);
   if (h->boundary) collect_halo(h);
   for (int c = 0; c < e->k->nrhs && h->boundary; c++)
@@ -75,9 +72,8 @@ static void store_chunk_sums(const kcl_cpu *e, const kcl_stage *s, const bool *a
     }
 }
 
-/* Begins to add this rank's sums of a stage over the ranks; end_stage_sum waits for the result and stores it in partial. */
-static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
-                            const bool *active) {
+void KCL_TYPED(kcl_cpu_begin_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
+  kcl_ranks *ranks = kcl_program_ranks(e->k);
   double all[KCL_CPU_MOST_SUMS];
   const int dots = kcl_stage_dots(s);
   int n = 0;
@@ -92,8 +88,9 @@ static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage 
   ranks->begin_sum(ranks, KCL_OK, n, all);
 }
 
-static int end_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active,
-                         scalar *partial) {
+int KCL_TYPED(kcl_cpu_end_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active,
+                               scalar *partial) {
+  kcl_ranks *ranks = kcl_program_ranks(e->k);
   double all[KCL_CPU_MOST_SUMS];
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++) n += active[c] ? KCL_PARTS * kcl_stage_dots(s) : 0;
@@ -119,13 +116,11 @@ static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage
   return rc;
 }
 
-/* Begins the halo exchange of a stage, before its threads begin. */
-static void begin_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
-  if (kcl_stage_halo(s)) begin_halo(e, kcl_stage_halo(s), s, active);
+void KCL_TYPED(kcl_cpu_begin_halo)(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
+  if (kcl_stage_halo(s)) send_halo(e, kcl_stage_halo(s), s, active);
 }
 
-/* Takes part in the exchanges of a stage in which no right-hand side of this rank is active. */
-static int idle_on_ranks(const kcl_cpu *e, const kcl_stage *s) {
+int KCL_TYPED(kcl_cpu_idle)(const kcl_cpu *e, const kcl_stage *s) {
   double nothing[KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS] = {0};
   kcl_ranks *ranks = kcl_program_ranks(e->k);
   const kcl_halo *h = kcl_stage_halo(s);
@@ -134,18 +129,14 @@ static int idle_on_ranks(const kcl_cpu *e, const kcl_stage *s) {
   return dots ? ranks->sum(ranks, KCL_OK, dots * KCL_PARTS, nothing) : KCL_OK;
 }
 
-/* Ends the halo exchange of a stage, after its threads have ended. */
-static void end_halo_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
-  if (kcl_stage_halo(s)) end_halo(e, kcl_stage_halo(s), s, active);
+void KCL_TYPED(kcl_cpu_end_halo)(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
+  if (kcl_stage_halo(s)) receive_halo(e, kcl_stage_halo(s), s, active);
 }
 
-/* Adds the sums of a stage over the ranks, after its threads have ended. */
-static int sum_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
+int KCL_TYPED(kcl_cpu_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
   kcl_ranks *ranks = kcl_program_ranks(e->k);
   if (!ranks || !kcl_stage_dots(s)) return KCL_OK;
   if (ranks->sum_rows) return sum_chunks_of_all(e, ranks, s, active);
-  begin_stage_sum(e, ranks, s, active);
-  return end_stage_sum(e, ranks, s, active, latest_sums(e));
+  KCL_TYPED(kcl_cpu_begin_sum)(e, s, active);
+  return KCL_TYPED(kcl_cpu_end_sum)(e, s, active, latest_sums(e));
 }
-
-#endif

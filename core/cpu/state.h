@@ -1,0 +1,83 @@
+/* The state of the native executor, for its own files, which are compiled once per scalar type. */
+#ifndef KCL_CPU_STATE_H
+#define KCL_CPU_STATE_H
+
+#include "core/base/context.h"
+#include "core/base/scalar.h"
+#include "core/cpu/cpu.h"
+#include "core/program/executor.h"
+#include "core/program/ranks.h"
+
+enum { KCL_CPU_CHUNKS = 64, KCL_CPU_PAD = 64 }; /* chunks per stage, a multiple of PAD rows each */
+
+typedef struct kcl_cpu {
+  const kcl_program *k;
+  int dots;           /* maximum per stage */
+  int block;          /* elements */
+  int64_t chunk;      /* rows of a chunk fixed by several ranks; 0: by the number of rows */
+  double *sums;       /* [nrhs][dots][parts][KCL_CPU_CHUNKS] of them on their way */
+  void **vec;         /* [nrhs][vectors][padded n]; constants are shared */
+  scalar *temporary;  /* [parts][nrhs][KCL_MOST_TEMPORARIES][block]; NULL: no stage has any */
+  scalar *slot;       /* [nrhs][slots] */
+  scalar *partial[2]; /* [nrhs][dots][KCL_CPU_CHUNKS], of two stages: latest_sums */
+  kcl_control control[KCL_MAX_NRHS];
+  scalar *snapshot[KCL_SNAPSHOTS]; /* [nrhs][n] copies of x; NULL until they are needed */
+  int parity;                      /* of the latest stage: latest_sums */
+  double *history;                 /* [nrhs][KCL_HISTORY][KCL_HISTORY_FIELDS] */
+  int threads, team;               /* maximum, and in use */
+  int until_trial;                 /* batches until the other team size is timed */
+  double seconds;                  /* per iteration, in the last batch */
+} kcl_cpu;
+
+/* Partial sums alternate between two buffers: one has those of the latest stage, the other those of the stage before. */
+static inline scalar *latest_sums(const kcl_cpu *e) { return e->partial[e->parity]; }
+static inline scalar *earlier_sums(const kcl_cpu *e) { return e->partial[e->parity ^ 1]; }
+
+static inline scalar coefficient_value(kcl_coef c, const scalar *slot) {
+  if (c.slot < 0) return s_make(c.constant);
+  scalar a = c.conjugate ? s_conj(slot[c.slot]) : slot[c.slot];
+  return c.negate ? s_neg(a) : a;
+}
+
+static inline void *vector_of(const kcl_cpu *e, kcl_vec v, int rhs) {
+  return e->vec[rhs * e->k->vectors + v];
+}
+
+static inline int64_t rows_of_chunk(const kcl_cpu *e, const kcl_stage *s) {
+  return e->chunk ? e->chunk
+                  : (s->n + KCL_CPU_CHUNKS * KCL_CPU_PAD - 1) / (KCL_CPU_CHUNKS * KCL_CPU_PAD) *
+                        KCL_CPU_PAD;
+}
+
+static inline int full_chunks(const kcl_cpu *e, const kcl_stage *s) {
+  return s->n ? (int)((s->n - 1) / rows_of_chunk(e, s)) + 1 : 0;
+}
+
+/* ---------------------------------------------------------------- one stage (stage.c, scalars.c) */
+
+/* Runs a stage on a chunk of its rows, for the active right-hand sides: the product, then the vector operations. part: of the team. */
+void KCL_TYPED(kcl_cpu_run_chunk)(const kcl_cpu *e, const kcl_stage *s, const bool *active,
+                                  int part, int chunk);
+/* Computes the scalars of stage s for one right-hand side after the dots of the stage before, which it reduces from partial:
+ * [dots][KCL_CPU_CHUNKS]. */
+void KCL_TYPED(kcl_cpu_run_scalars)(kcl_cpu *e, const kcl_stage *s, const kcl_stage *before,
+                                    const scalar *partial, int rhs);
+/* Seeds the partial sums of stage `last` with known sums; the first stage of LOOP reduces them. */
+void KCL_TYPED(kcl_cpu_seed_partials)(const kcl_stage *last, const scalar *slot, scalar *partial);
+
+/* ---------------------------------------------------------------- several ranks (ranks.c) */
+
+/* Begins the halo exchange of a stage, before its threads begin. */
+void KCL_TYPED(kcl_cpu_begin_halo)(const kcl_cpu *e, const kcl_stage *s, const bool *active);
+/* Ends it, after its threads have ended. */
+void KCL_TYPED(kcl_cpu_end_halo)(const kcl_cpu *e, const kcl_stage *s, const bool *active);
+/* Adds the sums of a stage over the ranks, after its threads have ended. */
+int KCL_TYPED(kcl_cpu_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active);
+/* Begins to add this rank's sums of a stage over the ranks; end_sum waits for the result and stores it in partial. */
+void KCL_TYPED(kcl_cpu_begin_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active);
+int KCL_TYPED(kcl_cpu_end_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active,
+                               scalar *partial);
+/* Takes part in the exchanges of a stage in which no right-hand side of this rank is active. */
+int KCL_TYPED(kcl_cpu_idle)(const kcl_cpu *e, const kcl_stage *s);
+
+#endif
