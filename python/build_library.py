@@ -43,7 +43,8 @@ def build(arch: str, name: str) -> Path:
     tree = source_tree()
     folder = f"build-{Path(name).stem}"
     carried = ["HAVE_OPENCL=1"] if (tree / "include" / "CL").is_dir() else []
-    subprocess.run(["make", f"-j{os.cpu_count() or 1}", f"ARCH={arch}", f"BUILD={folder}", *LEFT_OUT, *carried,
+    flags = f"CFLAGS={os.environ.get('CFLAGS', '')} -include '{HERE / 'glibc.h'}'"
+    subprocess.run(["make", f"-j{os.cpu_count() or 1}", f"ARCH={arch}", f"BUILD={folder}", flags, *LEFT_OUT, *carried,
                     f"{folder}/libkrylocl.so.0"], cwd=tree, check=True)
     target = HERE / "krylocl" / name
     shutil.copy(tree / folder / "libkrylocl.so.0", target)
