@@ -1,6 +1,6 @@
 #!/bin/sh
-# The wheel and the source distribution of Python, of the last commit, built in Debian bullseye, whose glibc is the oldest that they
-# serve, as FOLDER/krylocl-*. Each SUITE (bookworm: Python 3.11, trixie: 3.13, forky: 3.14) is a bare system, FOLDER/SUITE, where both are
+# The wheel and the source distribution of Python, of the last commit, built in Debian bullseye as FOLDER/krylocl-*, if they are not there.
+# Each SUITE (bookworm: Python 3.11, trixie: 3.13, forky: 3.14) is a bare system, FOLDER/SUITE, where both are
 # installed and used: without an OpenCL loader, with PoCL, on a processor without AVX2. As root. With SUITE=FOLDER2 the interpreter is
 # FOLDER2/bin/python3 in a system that is there.
 # usage: packaging/wheels.sh FOLDER [SUITE...]      needs debootstrap and git
