@@ -71,7 +71,7 @@ def write(path: str | PathLike[str], A: Any) -> None:
     context = Context.default()
     if sp.issparse(A) or isinstance(A, Matrix):
         matrix = as_matrix(A, context)
-        check(lib.kcl_csr_write(matrix.context.handle, fspath(path).encode(), lib.kcl_matrix_csr(matrix.handle)))
+        check(lib.kcl_csr_write(matrix.context.handle, fspath(path).encode(), matrix.entries()))
         return
     a = np.asarray(A)
     a = np.asfortranarray(a.reshape((a.shape[0], -1)), np.dtype("c16" if a.dtype.kind == "c" else "f8"))

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ._arrays import CODES, LETTERS, Vectors, as_array, as_numpy, as_output, common_dtype, on_device, view
-from ._library import check, ffi, keep_exception, lib, make_options, owned
+from ._library import UsageError, check, ffi, keep_exception, lib, make_options, owned
 from .context import Context, find_context
 
 LAYOUTS = {"csr": lib.KCL_CSR, "csc": lib.KCL_CSC, "coo": lib.KCL_COO}
@@ -132,6 +132,12 @@ class Matrix(LinearOperator):  # type: ignore[misc]
         except Exception:
             self._kept = kept
             raise
+
+    def entries(self) -> Any:
+        """The kcl_csr, the library's."""
+        if self.is_function:
+            raise UsageError("A is a function: a matrix with entries is needed")
+        return lib.kcl_matrix_csr(self.handle)
 
     def number(self, name: str) -> float:
         """A statistic by its name, such as "nnz", "row_max", "bandwidth" or "hermitian"."""

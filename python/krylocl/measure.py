@@ -149,7 +149,7 @@ def _read_row(name: str, row: Any) -> Measurement:
 def _measure(matrix: Matrix, name: str, options: dict[str, Any], plan: Any) -> Measurement:
     row = ffi.new("kcl_bench_row *")
     o = make_options({"precision": LETTERS[matrix.dtype], **options, "format": name})
-    status = lib.kcl_bench_method(matrix.context.handle, lib.kcl_matrix_csr(matrix.handle), o, plan, row)
+    status = lib.kcl_bench_method(matrix.context.handle, matrix.entries(), o, plan, row)
     if status == lib.KCL_REFUSED:
         return Measurement(name, reason=string(lib.kcl_error()))
     try:
@@ -159,9 +159,9 @@ def _measure(matrix: Matrix, name: str, options: dict[str, Any], plan: Any) -> M
         lib.kcl_bench_free(row)
 
 
-def bench(A: Any, formats: list[str] | None = None, *, seconds: float = 1, context: Context | None = None,
+def bench(A: Any, formats: str | list[str] | None = None, *, seconds: float = 1, context: Context | None = None,
           **options: Any) -> Bench:
-    """Times products and iterations in these storage formats, or all, for so many seconds each; every product is validated first.
+    """Times products and iterations in these storage formats, or one, or all, for so many seconds each; every product is validated first.
 
     options: as of a Solver, such as solver="cg". ``krylocl.names("format")`` lists the formats.
 
@@ -175,6 +175,7 @@ def bench(A: Any, formats: list[str] | None = None, *, seconds: float = 1, conte
     """
     plan = ffi.new("kcl_bench_plan *", {"seconds": seconds, "stop": call_stop})
     matrix = as_matrix(A, context or Context.default())
-    rows = [_measure(matrix, name, options, plan) for name in (names("format") if formats is None else formats)]
+    chosen = names("format") if formats is None else [formats] if isinstance(formats, str) else formats
+    rows = [_measure(matrix, name, options, plan) for name in chosen]
     about = f"{matrix.shape[0]} x {matrix.shape[1]}, {matrix.number('nnz'):.0f} entries, {matrix.dtype}, on {matrix.context.device}"
     return Bench(rows, about, matrix.context.number("stream_rate"))

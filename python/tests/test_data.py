@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import aslinearoperator
 
 import krylocl
 
@@ -35,6 +36,10 @@ def test_bench(system):
         assert r.bytes_iteration > r.bytes_product > 0
         assert 0 < r.interval_product[0] <= r.seconds_product <= r.interval_product[1]
         assert 0 < r.interval_iteration[0] <= r.seconds_iteration <= r.interval_iteration[1]
+    assert [r.format for r in krylocl.bench(A, "coo", seconds=0.05)] == ["coo"]
+    for use in (krylocl.bench, lambda f: krylocl.write("f.mtx", krylocl.Matrix(f))):
+        with pytest.raises(krylocl.UsageError, match="function"):
+            use(aslinearoperator(A))
     assert not rows[1].timed and "image" in rows[1].reason and rows.ranking() == sorted(
         (rows[0], rows[2]), key=lambda m: m.seconds_iteration)
 
@@ -88,6 +93,8 @@ except KeyboardInterrupt:
 def test_arrays_of_pyopencl(system):
     cl = pytest.importorskip("pyopencl")
     import pyopencl.array as cla
+    from krylocl._arrays import Vectors
+    from krylocl._library import ffi
     A, b, x = system
     try:
         devices = [d for p in cl.get_platforms() for d in p.get_devices()]
@@ -97,6 +104,10 @@ def test_arrays_of_pyopencl(system):
     context = krylocl.Context.from_pyopencl(queue)
     s = krylocl.Solver(A, "jacobi", "cg", tol=1e-10, context=context)
     given = cla.to_device(queue, np.r_[np.zeros(3), b])[3:]  # with an offset
+    used = Vectors(given, name="b").struct
+    assert int(ffi.cast("uintptr_t", used.data)) == given.base_data.int_ptr and used.offset == 3
+    out = cla.zeros(queue, len(b), b.dtype)
+    assert s.solve(given, out=out) is out and np.linalg.norm(out.get() - x) < 1e-7 * np.linalg.norm(x)
     y = s.solve(given)
     assert isinstance(y, cla.Array) and s.report.converged
     assert np.linalg.norm(y.get() - x) < 1e-7 * np.linalg.norm(x)
