@@ -230,7 +230,8 @@ class Solver:
 
         >>> import krylocl, tempfile
         >>> A, b = krylocl.generate("poisson2d:30")
-        >>> path = tempfile.mkdtemp() + "/x.kck"
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = folder.name + "/x.kck"
         >>> s = Solver(A, "none", "cg", format="csr-scalar", device="cpu")
         >>> s.checkpoint(path)
         >>> x = s.solve(b, every=1, callback=lambda p: p.iteration == 20)  # stopped
