@@ -9,13 +9,14 @@ from ._library import (BusyError, ChangedError, DeviceError, Error, InputError, 
                        describe_name, names)
 from ._library import version as __version__
 from .context import Context
-from .data import Device, Measurement, System, bench, devices, generate, info, read, read_vectors, write
+from .data import Device, System, devices, generate, info, read, read_vectors, write
 from .matrix import Matrix
+from .measure import Bench, Measurement, Picture, bench
 from .precond import Preconditioner
 from .report import NotConverged, NotConvergedWarning, Progress, Report
 from .solver import Solver, solve
 
-__all__ = ["BusyError", "ChangedError", "Context", "Device", "DeviceError", "Error", "InputError", "Matrix", "Measurement",
-           "NotConverged", "NotConvergedWarning", "OutOfMemory", "Preconditioner", "Progress", "RefusedError", "Report", "Solver",
+__all__ = ["Bench", "BusyError", "ChangedError", "Context", "Device", "DeviceError", "Error", "InputError", "Matrix", "Measurement",
+           "NotConverged", "NotConvergedWarning", "OutOfMemory", "Picture", "Preconditioner", "Progress", "RefusedError", "Report", "Solver",
            "System", "UsageError", "__version__", "bench", "describe_name", "devices", "generate", "info", "linalg", "names",
            "read", "read_vectors", "solve", "write"]

@@ -84,11 +84,29 @@ class Vectors:
             v.data = ffi.cast("void *", array.ctypes.data)
 
 
+def as_numpy(a: Any) -> Any:
+    """An array of numpy's, which shares the memory of other libraries' arrays on the host: those that have DLPack alone, too."""
+    shared = hasattr(a, "__dlpack__") and not hasattr(a, "__array__")
+    return np.from_dlpack(a) if shared else np.asarray(a)
+
+
+def as_output(out: Any) -> Any:
+    """The caller's array to write to: of pyopencl as it is, else as numpy's, without a copy."""
+    if on_device(out):
+        return out
+    if not isinstance(out, np.ndarray):
+        if not hasattr(out, "__dlpack__"):
+            raise TypeError(f"out is of type {type(out).__name__}: an array is needed")
+        out = np.from_dlpack(out)
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+    return out
+
+
 def as_array(a: Any, dtype: np.dtype[Any], name: str) -> Any:
-    """The array in this type: of pyopencl as it is, anything else as numpy's, by DLPack too. Complex numbers are not made real."""
+    """The array in this type: of pyopencl as it is, anything else as numpy's. Complex numbers are not made real."""
     if not on_device(a):
-        shared = hasattr(a, "__dlpack__") and not hasattr(a, "__array__")
-        a = np.from_dlpack(a) if shared else np.asarray(a)
+        a = as_numpy(a)
     if a.dtype == dtype:
         return a
     if np.dtype(a.dtype).kind == "c" and dtype.kind != "c":

@@ -1,4 +1,4 @@
-"""Files, generated systems, devices, statistics and measurements."""
+"""Files, generated systems, devices and statistics."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ._arrays import LETTERS, TYPES
-from ._library import check, ffi, lib, make_options, string
+from ._arrays import TYPES
+from ._library import check, ffi, lib, string
 from .context import Context
 from .matrix import Matrix, as_matrix
 
@@ -71,7 +71,7 @@ def write(path: str | PathLike[str], A: Any) -> None:
     context = Context.default()
     if sp.issparse(A) or isinstance(A, Matrix):
         matrix = as_matrix(A, context)
-        check(lib.kcl_csr_write(matrix.context.handle, fspath(path).encode(), lib.kcl_matrix_csr(matrix.handle)))
+        check(lib.kcl_csr_write(matrix.context.handle, fspath(path).encode(), matrix.entries()))
         return
     a = np.asarray(A)
     a = np.asfortranarray(a.reshape((a.shape[0], -1)), np.dtype("c16" if a.dtype.kind == "c" else "f8"))
@@ -133,47 +133,3 @@ def devices() -> list[Device]:
                 for d in found[0][0:count[0]]]
     finally:
         lib.kcl_free(found[0])
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """Medians of a format: seconds and bytes of a product y = A x and of an iteration; nan: it was refused, for ``reason``."""
-
-    format: str
-    seconds_product: float
-    seconds_iteration: float
-    bytes_product: float
-    bytes_iteration: float
-    bytes_stored: float
-    reason: str = ""
-
-
-def _median(s: Any) -> float:
-    return float(np.median([s.seconds[i] for i in range(s.count)])) if s.count else float("nan")
-
-
-def _measure(matrix: Matrix, name: str, options: dict[str, Any], plan: Any) -> Measurement:
-    row = ffi.new("kcl_bench_row *")
-    o = make_options({"precision": LETTERS[matrix.dtype], **options, "format": name})
-    status = lib.kcl_bench_method(matrix.context.handle, lib.kcl_matrix_csr(matrix.handle), o, plan, row)
-    if status == lib.KCL_REFUSED:
-        nan = float("nan")
-        return Measurement(name, nan, nan, nan, nan, nan, string(lib.kcl_error()))
-    check(status)
-    try:
-        return Measurement(name, _median(row.product), _median(row.iteration), row.bytes_product, row.bytes_iteration,
-                           row.bytes_stored)
-    finally:
-        lib.kcl_bench_free(row)
-
-
-def bench(A: Any, formats: list[str], *, seconds: float = 1, context: Context | None = None,
-          **options: Any) -> list[Measurement]:
-    """Times products and iterations in these storage formats, for so many seconds each; every product is validated first.
-
-    options: as of a Solver, such as solver="cg". ``krylocl.names("format")`` lists the formats.
-    """
-    plan = ffi.new("kcl_bench_plan *")
-    plan.seconds = seconds
-    matrix = as_matrix(A, context or Context.default())
-    return [_measure(matrix, name, options, plan) for name in formats]

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from ._arrays import LETTERS, common_dtype
+from ._arrays import LETTERS, as_numpy, common_dtype
 from ._library import lib, make_options
 from .precond import Preconditioner
 from .solver import Solver, solve_once
@@ -41,7 +41,7 @@ def _preconditioner(A: Any, M: Any) -> Any:
 
 
 def _right_hand_side(A: Any, b: Any) -> Any:
-    b, shape = np.asarray(b), A.shape
+    shape = A.shape
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"expected square matrix, but got shape={shape}")
     if b.shape not in ((shape[0],), (shape[0], 1)):
@@ -54,7 +54,7 @@ def _guess(x0: Any, M: Any, b: Any) -> Any:
         return b if M is None else M.matvec(b)
     if x0 is None:
         return None
-    x = np.asarray(x0)
+    x = as_numpy(x0)
     if x.shape not in ((len(b),), (len(b), 1)):
         raise ValueError(f"shapes of A {(len(b), len(b))} and x0 {x.shape} are incompatible")
     return x.ravel()
@@ -83,7 +83,7 @@ def _solve(name: str, A: Any, b: Any, x0: Any, rtol: float, atol: float, maxiter
            callback: Callable[[Any], Any] | None, report: bool = False, **options: Any) -> tuple[Any, int, Solver | None]:
     """x, info, and with ``report`` the solver, which has the history. callback(x) at each iteration, or cycle."""
     if not hasattr(A, "shape"):
-        A = np.asarray(A)
+        A = as_numpy(A)
     b = _right_hand_side(A, b)
     _check_tolerance(name, atol)
     M = _preconditioner(A, M)
@@ -113,6 +113,7 @@ def _solve(name: str, A: Any, b: Any, x0: Any, rtol: float, atol: float, maxiter
 def _make(name: str) -> Callable[..., tuple[Any, int]]:
     def method(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None,
                M: Any = None, callback: Callable[[Any], Any] | None = None) -> tuple[Any, int]:
+        b = as_numpy(b)
         limit = 10 * len(b) if maxiter is None else maxiter
         return _solve(name, A, b, x0, rtol, atol, limit, M, callback)[:2]
     method.__name__ = method.__qualname__ = name
@@ -149,6 +150,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     kind = callback_type or "legacy"
     if kind not in ("x", "pr_norm", "legacy"):
         raise ValueError(f"Unknown callback_type: {kind!r}")
+    b = as_numpy(b)
     n = len(b)
     cycle = min(restart or 20, n, MAX_RESTART)
     limit = 10 * n if maxiter is None else maxiter
@@ -168,6 +170,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
 
     show: prints the report. check: checks that A and M are Hermitian by a product with b.
     """
+    b = as_numpy(b)
     if check:
         _check_hermitian(A, M, b)
     if shift:
@@ -183,7 +186,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
 
 def _check_hermitian(A: Any, M: Any, b: Any) -> None:
     """scipy's test: (y, y) = (w, A y) for w = A b and y = A w, up to the cube root of the rounding."""
-    b = np.asarray(b).ravel()
+    b = b.ravel()
     for name, operator in (("non-symmetric matrix", A), ("non-symmetric preconditioner", M)):
         if operator is None or isinstance(operator, str):
             continue

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from ._arrays import CODES, LETTERS, Vectors, as_array, common_dtype, on_device, view
-from ._library import check, ffi, keep_exception, lib, make_options, owned
+from ._arrays import CODES, LETTERS, Vectors, as_array, as_numpy, as_output, common_dtype, on_device, view
+from ._library import UsageError, check, ffi, keep_exception, lib, make_options, owned
 from .context import Context, find_context
 
 LAYOUTS = {"csr": lib.KCL_CSR, "csc": lib.KCL_CSC, "coo": lib.KCL_COO}
@@ -62,7 +62,7 @@ def _borrowed(A: Any) -> Any:
 def read_entries(A: Any, dtype: DTypeLike | None, *, copy: bool = True) -> tuple[Any, list[Any], np.dtype[Any]]:
     """kcl_entries of a sparse or dense matrix, the arrays that it points to, and their type."""
     if not sp.issparse(A):
-        A = sp.csr_array(np.atleast_2d(np.asarray(A)))
+        A = sp.csr_array(np.atleast_2d(as_numpy(A)))
     elif A.format not in LAYOUTS:
         A = A.tocsr()
     dtype = common_dtype(A.dtype) if dtype is None else np.dtype(dtype)
@@ -133,6 +133,12 @@ class Matrix(LinearOperator):  # type: ignore[misc]
             self._kept = kept
             raise
 
+    def entries(self) -> Any:
+        """The kcl_csr, the library's."""
+        if self.is_function:
+            raise UsageError("A is a function: a matrix with entries is needed")
+        return lib.kcl_matrix_csr(self.handle)
+
     def number(self, name: str) -> float:
         """A statistic by its name, such as "nnz", "row_max", "bandwidth" or "hermitian"."""
         out = ffi.new("double *")
@@ -146,13 +152,14 @@ class Matrix(LinearOperator):  # type: ignore[misc]
             check(lib.kcl_matrix_prepare(self.handle, make_options({"precision": LETTERS[self.dtype]}), 1))
             self._has_adjoint = True
         rows = self.shape[1] if adjoint else self.shape[0]
-        if out is None:
-            out = empty_like(given.array, rows)
-        result = Vectors(out, name="out")
+        y = empty_like(given.array, rows) if out is None else as_output(out)
+        if y.dtype != self.dtype:
+            raise TypeError(f"out is of type {y.dtype}: {self.dtype} is needed")
+        result = Vectors(y, name="out")
         check(lib.kcl_matrix_apply(self.handle, int(adjoint), ffi.NULL, given.struct, ffi.NULL, result.struct))
-        if result.array is not out:
-            out[...] = result.array
-        return out
+        if result.array is not y:
+            y[...] = result.array
+        return y if out is None else out
 
     def set_near_null(self, modes: Any) -> None:
         """Vectors that A nearly annihilates, [rows, 1 to 12], for the preconditioner sa."""

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from os import PathLike, fsencode
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ._arrays import LETTERS, Vectors, as_array, on_device
+from ._arrays import LETTERS, Vectors, as_array, as_output, on_device
 from ._library import check, ffi, keep_exception, lib, make_options, owned, pending, string
 from .context import Context, find_context
 from .matrix import Matrix, as_matrix, as_operator, empty_like, read_entries
@@ -166,15 +167,16 @@ class Solver:
         if callback is not None:
             monitor = ffi.new_handle(_Monitor(callback, self.shape[1], self.dtype))
         call = _make_call(tol, atol, maxiter, x0 is None, certify, monitor, every)
-        return x, _call_solve(self.handle, given, result, call)
+        results = _call_solve(self.handle, given, result, call)
+        return (x if out is None else out), results
 
     def _first_guess(self, b: Any, x0: Any, out: Any) -> Any:
         """The array that receives x, with the guess in it."""
-        x = empty_like(b, self.shape[1]) if out is None else out
+        x = empty_like(b, self.shape[1]) if out is None else as_output(out)
         if x.dtype != self.dtype or x.shape != (self.shape[1],) + tuple(b.shape[1:]) or on_device(x) != on_device(b):
             raise ValueError(f"out is {x.dtype} {x.shape}: {self.dtype} {(self.shape[1],) + tuple(b.shape[1:])} is needed, "
                              "on the same side as b")
-        if x0 is None or x0 is x:
+        if x0 is None or x0 is out:
             return x
         guess = as_array(x0, self.dtype, "x0")
         if guess.shape != x.shape:
@@ -205,6 +207,40 @@ class Solver:
         matrix = as_matrix(A, self.context, self.dtype)
         check(lib.kcl_solver_update(self.handle, matrix.handle, KEEP[keep]))
         self.matrix = matrix
+
+    def checkpoint(self, path: str | PathLike[str] | None, seconds: float = 0) -> None:
+        """Has the solves from here on write checkpoints to ``path``: every so many seconds, when ``save`` asks for one, and when a solve is
+        stopped, by Ctrl-C, too.
+
+        seconds 0: every minute, and rarely enough that they take at most a hundredth of the time. The checkpoint before is PATH.1.
+        path None: no more checkpoints. ``report.numbers`` counts them ("checkpoints"); one that cannot be written ends no solve:
+        ``report.changes`` says why.
+        """
+        check(lib.kcl_solver_checkpoint(self.handle, ffi.NULL if path is None else fsencode(path), seconds))
+
+    def save(self) -> None:
+        """Has the solve that runs write a checkpoint soon. Callbacks, other threads and signal handlers may call it."""
+        lib.kcl_solver_save(self.handle)
+
+    def resume(self, path: str | PathLike[str]) -> None:
+        """Has the next solve go on from a checkpoint of the same A and b, or from PATH.1 where it is damaged; the guess is not used.
+
+        With the same version, options, device and format x has the bits of a solve that was not interrupted; else it continues from
+        the x of the checkpoint, and ``report.changes`` says what differs.
+
+        >>> import krylocl, tempfile
+        >>> A, b = krylocl.generate("poisson2d:30")
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = folder.name + "/x.kck"
+        >>> s = Solver(A, "none", "cg", format="csr-scalar", device="cpu")
+        >>> s.checkpoint(path)
+        >>> x = s.solve(b, every=1, callback=lambda p: p.iteration == 20)  # stopped
+        >>> s.resume(path)
+        >>> x = s.solve(b)
+        >>> s.report.converged, s.report.numbers["resumed_at"]
+        (True, 20)
+        """
+        check(lib.kcl_solver_resume(self.handle, fsencode(path)))
 
     def stop(self) -> None:
         """Ends the solve that runs in another thread; its x is that of the last iteration."""

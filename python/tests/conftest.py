@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import krylocl
 
@@ -20,3 +21,8 @@ def system():
     A, _ = krylocl.generate("poisson2d:12")
     x = np.random.default_rng(1).standard_normal(A.shape[0])
     return A, A @ x, x
+
+
+def chain(n):
+    """A system on which cg takes n / 2 iterations: with large n a solve lasts for minutes on any processor."""
+    return sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n), format="csr"), np.ones(n)

@@ -44,6 +44,37 @@ def test_dlpack(system):
     y = s.solve(OnlyDLPack(b))
     assert relative(y, x) < NEAR
     assert np.shares_memory(np.from_dlpack(y), y)
+    out = np.zeros_like(b)
+    given = OnlyDLPack(out)
+    assert s.solve(b, OnlyDLPack(x), out=given) is given and relative(out, x) < NEAR and s.report.iterations == 0
+    assert s.matrix.apply(OnlyDLPack(x), out=given) is given and relative(out, b) < NEAR
+    assert relative(krylocl.linalg.cg(A, OnlyDLPack(b), OnlyDLPack(x))[0], x) < NEAR
+    assert relative(krylocl.Matrix(OnlyDLPack(A.toarray()), device="cpu") @ x, b) < NEAR
+
+
+def test_dlpack_without_a_copy(system):
+    """The library reads and writes the memory that is shared."""
+    from krylocl._arrays import Vectors, as_array, as_output
+    from krylocl._library import ffi
+    b = system[1]
+    address = b.ctypes.data
+    for array in (as_array(OnlyDLPack(b), b.dtype, "b"), as_output(OnlyDLPack(b))):
+        assert int(ffi.cast("uintptr_t", Vectors(array, name="b").struct.data)) == address
+
+
+def test_outputs_that_cannot_be_written(system):
+    A, b, _ = system
+    s = krylocl.Solver(A, device="cpu")
+    out = np.zeros_like(b)
+    out.flags.writeable = False
+    for use in (lambda o: s.solve(b, out=o), lambda o: s.matrix.apply(b, out=o)):
+        with pytest.raises(ValueError, match="read-only"):
+            use(out)
+        with pytest.raises(TypeError, match="list"):
+            use([0.0] * len(b))
+    with pytest.raises(TypeError, match="float32"):
+        s.matrix.apply(b, out=np.zeros(len(b), "f4"))
+    assert not out.any()
 
 
 def memory():
