@@ -23,4 +23,6 @@ pygments_style, pygments_dark_style = "friendly", "monokai"
 highlight_language = "none"
 html_theme = "furo"
 html_title = f"krylocl {release}"
+html_static_path, html_css_files = ["site/static"], ["site.css"]
+html_search_scorer = str(tree / "docs/site/scorer.js")
 html_copy_source = html_show_copyright = False
