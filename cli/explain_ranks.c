@@ -151,11 +151,12 @@ int cli_explain_ranks(const cli_options *o, const kcl_csr *A, kcl_solver *s, con
   count_waits(s, &sums, &products);
   cli_say(
       o,
-      "\nranks       %.3g sums and %.3g products with halos per iteration; messages between %s: "
+      "\nranks       %.3g sum%s and %.3g product%s with halos per iteration; messages between %s: "
       "%s and %.1f GB/s\n"
       "%8s %9s %9s %6s %9s %9s %9s %9s %8s\n",
-      sums, products, n->name, cli_seconds(n->latency).s, n->rate * 1e-9, "ranks", "imbalance",
-      "halo", "from", "compute", "halos", "sums", "iteration", "efficient");
+      sums, sums == 1 ? "" : "s", products, products == 1 ? "" : "s", n->name,
+      cli_seconds(n->latency).s, n->rate * 1e-9, "ranks", "imbalance", "halo", "from", "compute",
+      "halos", "sums", "iteration", "efficient");
   for (int64_t p = 1; p <= o->ranks; p = p < o->ranks && 2 * p > o->ranks ? o->ranks : 2 * p) {
     blocks b;
     if ((rc = count_rank_blocks(A, (int)p, &b))) return rc;

@@ -18,9 +18,11 @@ myst_heading_anchors = 4
 smartquotes = False  # quotes are often those of a program
 c_extra_keywords = []  # a field may be called complex
 autodoc_typehints = "none"  # the signatures are long enough
-pygments_style, pygments_dark_style = "friendly", "monokai"
+pygments_style, pygments_dark_style = "a11y-light", "monokai"  # a contrast of 4.5 and more (WCAG)
 
 highlight_language = "none"
 html_theme = "furo"
 html_title = f"krylocl {release}"
+html_static_path, html_css_files = ["site/static"], ["site.css"]
+html_search_scorer = str(tree / "docs/site/scorer.js")
 html_copy_source = html_show_copyright = False

@@ -181,7 +181,7 @@ else
 fi
 run 2 "explain without a matrix" explain
 run 0 "explain --ranks" explain poisson2d:20 --solver cg --format csr-scalar --device cpu --ranks 6
-says "2 sums and 1 products"; says "^ *2 *1.0. *20 *1 "; says "^ *6 *1.*  2 "
+says "2 sums and 1 product with"; says "^ *2 *1.0. *20 *1 "; says "^ *6 *1.*  2 "
 run 2 "more ranks than rows" explain poisson2d:20 --device cpu --ranks 401; says "as many rows"
 # ------------------------------------------------------------------ names in place of files
 run 0 "a generated system, its own b" solve poisson2d:20 --json s.json; says "right side  from the generator"
@@ -361,6 +361,7 @@ run 1 "quiet tells the reason" solve A.mtx --max-iter 2 -q; says "not converged"
 run 6 "check of a poor x" check A.mtx b.rhs part.mtx --check none
 file N.mtx "%%MatrixMarket matrix coordinate real symmetric" "3 3 3" "1 1 -1" "2 2 -1" "3 3 -2"
 run 1 "negative definite" solve N.mtx -s cg; says "positive definite"
+run 1 "a tolerance of zero" solve poisson2d:30 --tol 0 --max-iter 100; says "amg: no convergence was predicted, "
 run 0 "negative definite by auto" solve N.mtx; says "minres"
 run 2 "cg on an unsymmetric matrix" solve U.mtx -s cg; says "auto, bicg"
 run 0 "cg is told to assume" solve A.mtx -s cg --symmetry assume; run 2 "no such rule" solve A.mtx --symmetry none; says "rounding"

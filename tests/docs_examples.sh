@@ -84,7 +84,7 @@ for library in -lOpenCL '-framework OpenCL'; do
   [ -n "$opencl" ] || ! echo 'int main(void) { return 0; }' | ${CC:-cc} -x c - -o probe $library 2>/dev/null || opencl=$library
 done
 awk '/^```c / { file = "examples/" $2; next } /^```/ { file = ""; next } file != "" { print >>file }' \
-  "$root"/docs/operator.md "$root"/docs/vectors.md "$root"/docs/matrices.md "$root"/docs/options.md "$root"/docs/preconditioners.md "$root"/docs/matrix_free.md
+  "$root"/docs/operator.md "$root"/docs/vectors.md "$root"/docs/matrices.md "$root"/docs/options.md "$root"/docs/own_preconditioner.md "$root"/docs/matrix_free.md
 for example in power springs choices sharing laplace buffers heat stencil; do
   own=
   case $example in buffers | heat | stencil) # they call OpenCL

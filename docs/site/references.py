@@ -13,6 +13,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 MARKS = re.compile(r"([\\`*_\[\]<>{}#|~&$])")  # what Markdown would read
+PAGE = re.compile(r"docs/(\w+)\.md")
 
 
 def read_headers(app):
@@ -51,7 +52,7 @@ def to_markdown(node):
 
 def describe(node):
     """The comment: doxygen takes its first sentence from it."""
-    brief, rest = (to_markdown(node.find(tag)).strip() for tag in ("briefdescription", "detaileddescription"))
+    brief, rest = (PAGE.sub(r"{doc}`\1`", to_markdown(node.find(tag)).strip()) for tag in ("briefdescription", "detaileddescription"))
     return f"{brief}{chr(10) * 2 if rest[:1] in '*`' else ' '}{rest}\n\n"
 
 
@@ -141,9 +142,9 @@ class Program(SphinxDirective):
         return self.parse_text_to_nodes(f"````text\n{result.stdout}\n````\n")
 
 
-def escape_norms(app, what, name, obj, options, lines):
-    """|b| in docstrings is a norm, not a substitution."""
-    lines[:] = [line.replace("|", "\\|") for line in lines]
+def edit_docstring(app, what, name, obj, options, lines):
+    """|b| in docstrings is a norm, not a substitution; docs/options.md is a page."""
+    lines[:] = [PAGE.sub(r":doc:`\1`", line.replace("|", "\\|")) for line in lines]
 
 
 def show_names(app, document, source):
@@ -153,7 +154,7 @@ def show_names(app, document, source):
 
 def setup(app):
     app.connect("source-read", show_names)
-    app.connect("autodoc-process-docstring", escape_norms)
+    app.connect("autodoc-process-docstring", edit_docstring)
     app.connect("builder-inited", read_headers)
     app.add_config_value("tree", None, "env")
     app.add_config_value("build", None, "env")

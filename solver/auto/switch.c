@@ -9,6 +9,7 @@
 #include "solver/auto/auto.h"
 #include "multigrid/levels.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const NAME = "amg";
@@ -199,11 +200,13 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   c->setup = kcl_now() - start, c->plain = known ? plain : so_far + plain;
   l->start += c->setup;
   if (!there) return false;
+  char more[64] = "no convergence was predicted";
+  if (plain < INFINITY)
+    snprintf(more, sizeof more, "%s more were predicted", kcl_seconds_text(plain).s);
   kcl_auto_say(c->changes, sizeof c->changes,
-               "%s%s for %lld iterations, then cg with %s: %s more were predicted, %s with "
-               "its set-up%s",
-               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME,
-               kcl_seconds_text(plain).s, kcl_seconds_text(cost).s, known ? ", as remembered" : "");
+               "%s%s for %lld iterations, then cg with %s: %s, %s with its set-up%s",
+               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME, more,
+               kcl_seconds_text(cost).s, known ? ", as remembered" : "");
   for (int i = 0; i < l->nrhs; i++)
     if (kcl_loop_runs(l, i)) l->rhs[i].given_up = 1 + KCL_STAGNATED;
   return true;
