@@ -292,7 +292,7 @@ int kcl_matrix_create(kcl_context *c, const kcl_entries *entries, kcl_matrix **o
  *
  * A solver of it chooses the method by the properties, has no preconditioner but one that is given, does not scale, and certifies by
  * products in working precision; backward errors are -1. What needs entries is KCL_USAGE: kcl_matrix_update, kcl_matrix_number,
- * kcl_matrix_prepare, kcl_precond_create, kcl_solver_update, the options mixed and format.
+ * kcl_precond_create, kcl_solver_update, the options mixed and format.
  *
  * KCL_USAGE: apply is NULL, a negative size, KCL_OPENCL on the native executor. */
 int kcl_matrix_create_shell(kcl_context *c, int64_t rows, int64_t cols, int type,
@@ -313,7 +313,8 @@ int kcl_matrix_set_coordinates(kcl_matrix *A, const kcl_vectors *nodes);
 int kcl_matrix_number(kcl_matrix *A, const char *name, double *out);
 /** Chooses a format for products, converts and uploads, compiles; else the first kcl_matrix_apply does it by default. Of the options
  * format, precision and nrhs are used; o may be NULL. adjoint: 1: products with A^H, too. A solver of A shares what is
- * prepared in its format and precision. KCL_REFUSED: the format refuses A. */
+ * prepared in its format and precision. Of a function the kernels that scale and add are compiled; options other than the defaults are
+ * KCL_USAGE, and so is adjoint where A^H is not declared. KCL_REFUSED: the format refuses A. */
 int kcl_matrix_prepare(kcl_matrix *A, const kcl_options *o, int adjoint);
 /** y = alpha A x + beta y, or with A^H if adjoint is 1. alpha, beta: one number of A's type; NULL: 1 and 0. What is multiplied
  * by zero is not read. With host vectors it returns when y is complete; with cl_mem it is enqueued, and the buffers must live until
