@@ -9,6 +9,7 @@
 #define KCL_SOLVER_H
 
 #include "solver/calls.h"
+#include "solver/direct/direct.h"
 #include "solver/mixed/mixed.h"
 
 typedef struct kcl_sums { /* checksums of A's arrays */
@@ -44,6 +45,9 @@ struct kcl_solver {
   double direct_took;           /* seconds of the last one */
   kcl_checkpoints *checkpoints; /* owned; NULL: never asked for */
   const char *direct;           /* what finished it, where no method did; NULL */
+  /* Of solver "direct", kept for the next solve, owned; NULL: nothing was factorised yet. */
+  kcl_factored *factor;
+  kcl_csr *factored_A; /* A in double, which the factor uses */
 };
 
 /* kcl_setup by a system of which A, options and perhaps statistics, matrices on the device and a given preconditioner are known; A
@@ -74,6 +78,7 @@ int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_cer
 /* Direct solutions of the right-hand sides that are not solved, where that is allowed, affordable, and predicted to take
  * about so many seconds at most (solver/rescue.c). owner: a kcl_solver. */
 int kcl_rescue(void *owner, kcl_loop *l, double seconds);
+void kcl_rescue_forget(kcl_solver *s); /* the factorisation that is kept */
 /* Predicted seconds of that. INFINITY: not allowed, not affordable, or not known after so few seconds. */
 double kcl_rescue_price(void *owner, const kcl_loop *l, double spent);
 
