@@ -161,7 +161,7 @@ void kcl_context_free(kcl_context **c);
  * device is the native executor. */
 int kcl_context_opencl(kcl_context *c, void **context, void **device, void **queue);
 /** A property as a number: "threads", "memory" (of the device), "units" (compute units), "double" (1: double precision),
- * "rank" and "ranks" (0 and 1 but on several ranks), "stream_rate" (bytes per second of z = a x + y, measured if need be). KCL_USAGE: no such name. */
+ * "max_restart" (longest cycle of gmres: KCL_MAX_RESTART, on OpenCL devices 50), "rank" and "ranks" (0 and 1 but on several ranks), "stream_rate" (bytes per second of z = a x + y, measured if need be). KCL_USAGE: no such name. */
 int kcl_context_number(kcl_context *c, const char *name, double *out);
 /** A property as text: "device" (its name), "kind" ("gpu", "cpu", "accelerator" or "native"), "platform", "driver", "version"; "" if
  * there is no such name. Valid as long as the context. */
@@ -404,8 +404,9 @@ typedef struct kcl_progress {
 
 /** Limits. */
 enum {
-  KCL_MAX_NRHS = 8,      /**< right-hand sides that iterate at once */
-  KCL_MAX_RESTART = 50,  /**< cycle length of a restarted method */
+  KCL_MAX_NRHS = 8, /**< right-hand sides that iterate at once */
+  KCL_MAX_RESTART =
+      1000, /**< cycle length of a restarted method; number "max_restart" of a context */
   KCL_MAX_ASYMMETRY = 64 /**< largest kcl_stats.asymmetry that counts as rounding */
 };
 

@@ -23,8 +23,8 @@ static const double ANALYSES =
 static const double AS_NEAR = 1 + 1e-9; /* residuals that tell least-squares solutions not apart */
 
 typedef struct factorisation {
-  kcl_context ctx;                           /* of its own */
-  kcl_csr *A;                                /* in double */
+  kcl_context ctx;      /* of its own */
+  kcl_csr *A;           /* in double */
   kcl_factored *factor; /* NULL: there is none yet; while this runs it is not the solver's */
   double *b[KCL_MAX_NRHS], *x[KCL_MAX_NRHS]; /* [k] of A's type */
   int rhs[KCL_MAX_NRHS], k;                  /* their numbers */

@@ -66,7 +66,8 @@ static void check_kept(kcl_context *ctx, const char *what) {
   CHECKF(!kcl_setup(ctx, A, &o, &s), "%s: %s", what, kcl_error());
   for (int solve = 0; solve < 4 && s; solve++) {
     if (solve == 2) CHECKF(!kcl_refresh(s, B) && !s->factor, "%s: %s", what, kcl_error());
-    for (size_t i = 0; i < n; i++) b[i] = (double)((i * 7 + (size_t)solve) % 11) - 5, x[i] = y[i] = 0;
+    for (size_t i = 0; i < n; i++)
+      b[i] = (double)((i * 7 + (size_t)solve) % 11) - 5, x[i] = y[i] = 0;
     CHECKF(!kcl_solve_one(s, b, x, NULL) && s->factor, "%s: %s", what, kcl_error());
     CHECKF(solve % 2 == 0 || s->factor == factor, "%s: factorised again", what);
     solve_anew(ctx, solve < 2 ? A : B, b, y);

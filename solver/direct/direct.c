@@ -154,8 +154,8 @@ done:
 }
 
 /* By the method, or least squares: that is all there is for other shapes. */
-static int factor_and_solve(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t, int method,
-                            kcl_factored **f, kcl_direct_info *info) {
+static int factor_and_solve(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
+                            int method, kcl_factored **f, kcl_direct_info *info) {
   const double begin = kcl_now();
   int rc = method < SPQR ? factor_square(ctx, A, t->flops, method == CHOLMOD, f)
                          : kcl_qr_create(ctx, A, t->flops, f);

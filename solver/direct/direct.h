@@ -14,7 +14,8 @@ typedef struct kcl_direct_task {
   double flops;           /* at most, as predicted from the structure; INFINITY: any */
   const char *method;     /* the first that is tried, a name as in kcl_check_plan */
   bool refine; /* refine each x; bound the error of the last, and estimate the condition number */
-  kcl_factored **kept; /* *kept: a factorisation of this A, or NULL: then the one that is made, to be freed by the caller before A; or
+  kcl_factored **
+      kept; /* *kept: a factorisation of this A, or NULL: then the one that is made, to be freed by the caller before A; or
                           NULL: none is kept */
 } kcl_direct_task;
 
