@@ -37,7 +37,15 @@ module krylocl
     integer(c_int32_t) :: type = 0, place = KCL_HOST
   end type
 
-  ! Settings of one solve; progress: c_funloc of a bind(C) function (user, kcl_progress).
+  ! State of a running solve, for a progress function. x: c_null_ptr, or the solution so far where kcl_call has `every`.
+  type, bind(C) :: kcl_progress
+    integer(c_int64_t) :: iteration, max_iter
+    real(c_double) :: relative_residual, target, seconds
+    integer(c_int) :: running
+    type(c_ptr) :: x
+  end type
+
+  ! Settings of one solve; progress: c_funloc of a kcl_progress_function.
   type, bind(C) :: kcl_call
     integer(c_size_t) :: size = 64
     real(c_double) :: tol = 0, atol = 0
@@ -64,6 +72,12 @@ module krylocl
       integer(c_int), value :: adjoint
       type(kcl_vectors), intent(in) :: x
       type(kcl_vectors), intent(inout) :: y
+    end function
+    ! Not 0 stops the solve.
+    integer(c_int) function kcl_progress_function(user, p) bind(C)
+      import :: c_int, c_ptr, kcl_progress
+      type(c_ptr), value :: user
+      type(kcl_progress), intent(in) :: p
     end function
   end interface
 
@@ -161,6 +175,14 @@ module krylocl
       type(c_ptr), value :: s, b, x
       type(kcl_result), intent(inout) :: result
     end function
+    subroutine kcl_solver_stop(s) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: s
+    end subroutine
+    subroutine kcl_solver_save(s) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: s
+    end subroutine
   end interface
 
   ! C functions that take or return texts; for the functions below, which have those of Fortran.
@@ -197,6 +219,16 @@ module krylocl
       import :: c_ptr, c_char
       type(c_ptr), value :: s
       character(kind=c_char), intent(in) :: name(*)
+    end function
+    integer(c_int) function c_solver_checkpoint(s, path, seconds) bind(C, name="kcl_solver_checkpoint")
+      import :: c_int, c_ptr, c_double
+      type(c_ptr), value :: s, path
+      real(c_double), value :: seconds
+    end function
+    integer(c_int) function c_solver_resume(s, path) bind(C, name="kcl_solver_resume")
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: s
+      character(kind=c_char), intent(in) :: path(*)
     end function
     type(c_ptr) function c_reason_text(reason) bind(C, name="kcl_reason_text")
       import :: c_ptr, c_int
@@ -255,6 +287,22 @@ contains
     character(*), intent(in) :: name
     character(:), allocatable :: text
     text = string(c_solver_text(s, name//c_null_char))
+  end function
+
+  ! path: "" for no more checkpoints.
+  integer(c_int) function kcl_solver_checkpoint(s, path, seconds) result(status)
+    type(c_ptr), intent(in) :: s
+    character(*), intent(in) :: path
+    real(c_double), intent(in) :: seconds
+    character(kind=c_char), target :: name(len(path) + 1)
+    name = transfer(path//c_null_char, name)
+    status = c_solver_checkpoint(s, merge(c_loc(name), c_null_ptr, len(path) > 0), seconds)
+  end function
+
+  integer(c_int) function kcl_solver_resume(s, path) result(status)
+    type(c_ptr), intent(in) :: s
+    character(*), intent(in) :: path
+    status = c_solver_resume(s, path//c_null_char)
   end function
 
   function kcl_reason_text(reason) result(text)

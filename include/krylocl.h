@@ -161,7 +161,7 @@ void kcl_context_free(kcl_context **c);
  * device is the native executor. */
 int kcl_context_opencl(kcl_context *c, void **context, void **device, void **queue);
 /** A property as a number: "threads", "memory" (of the device), "units" (compute units), "double" (1: double precision),
- * "rank" and "ranks" (0 and 1 but on several ranks), "stream_rate" (bytes per second of z = a x + y, measured if need be). KCL_USAGE: no such name. */
+ * "max_restart" (longest cycle of gmres: KCL_MAX_RESTART, on OpenCL devices 50), "rank" and "ranks" (0 and 1 but on several ranks), "stream_rate" (bytes per second of z = a x + y, measured if need be). KCL_USAGE: no such name. */
 int kcl_context_number(kcl_context *c, const char *name, double *out);
 /** A property as text: "device" (its name), "kind" ("gpu", "cpu", "accelerator" or "native"), "platform", "driver", "version"; "" if
  * there is no such name. Valid as long as the context. */
@@ -292,7 +292,7 @@ int kcl_matrix_create(kcl_context *c, const kcl_entries *entries, kcl_matrix **o
  *
  * A solver of it chooses the method by the properties, has no preconditioner but one that is given, does not scale, and certifies by
  * products in working precision; backward errors are -1. What needs entries is KCL_USAGE: kcl_matrix_update, kcl_matrix_number,
- * kcl_matrix_prepare, kcl_precond_create, kcl_solver_update, the options mixed and format.
+ * kcl_precond_create, kcl_solver_update, the options mixed and format.
  *
  * KCL_USAGE: apply is NULL, a negative size, KCL_OPENCL on the native executor. */
 int kcl_matrix_create_shell(kcl_context *c, int64_t rows, int64_t cols, int type,
@@ -313,7 +313,8 @@ int kcl_matrix_set_coordinates(kcl_matrix *A, const kcl_vectors *nodes);
 int kcl_matrix_number(kcl_matrix *A, const char *name, double *out);
 /** Chooses a format for products, converts and uploads, compiles; else the first kcl_matrix_apply does it by default. Of the options
  * format, precision and nrhs are used; o may be NULL. adjoint: 1: products with A^H, too. A solver of A shares what is
- * prepared in its format and precision. KCL_REFUSED: the format refuses A. */
+ * prepared in its format and precision. Of a function the kernels that scale and add are compiled; options other than the defaults are
+ * KCL_USAGE, and so is adjoint where A^H is not declared. KCL_REFUSED: the format refuses A. */
 int kcl_matrix_prepare(kcl_matrix *A, const kcl_options *o, int adjoint);
 /** y = alpha A x + beta y, or with A^H if adjoint is 1. alpha, beta: one number of A's type; NULL: 1 and 0. What is multiplied
  * by zero is not read. With host vectors it returns when y is complete; with cl_mem it is enqueued, and the buffers must live until
@@ -403,8 +404,9 @@ typedef struct kcl_progress {
 
 /** Limits. */
 enum {
-  KCL_MAX_NRHS = 8,      /**< right-hand sides that iterate at once */
-  KCL_MAX_RESTART = 50,  /**< cycle length of a restarted method */
+  KCL_MAX_NRHS = 8, /**< right-hand sides that iterate at once */
+  KCL_MAX_RESTART =
+      1000, /**< cycle length of a restarted method; number "max_restart" of a context */
   KCL_MAX_ASYMMETRY = 64 /**< largest kcl_stats.asymmetry that counts as rounding */
 };
 

@@ -18,14 +18,23 @@ static int check_numbers(kcl_context *ctx, const kcl_options *o) {
     return kcl_fail(ctx, KCL_USAGE, "symmetry %d: no such rule", (int)o->symmetry);
   if ((unsigned)o->scale > KCL_SCALE_NONE)
     return kcl_fail(ctx, KCL_USAGE, "scale %d: no such rule", (int)o->scale);
-  if (o->restart < 0 || o->restart > KCL_MAX_RESTART)
-    return kcl_fail(ctx, KCL_USAGE, "restart %d is out of range: 1 to %d, or 0 for the default",
-                    o->restart, KCL_MAX_RESTART);
   int rc = kcl_type_check(ctx, "precision", o->precision);
   if (rc || (o->nrhs >= 0 && o->nrhs <= KCL_MAX_NRHS)) return rc;
   return kcl_fail(ctx, KCL_USAGE,
                   "%d right-hand sides at once are out of range: 1 to %d are possible", o->nrhs,
                   KCL_MAX_NRHS);
+}
+
+/* The device is selected. */
+static int check_restart(kcl_context *ctx, int restart) {
+  if (restart < 0 || restart > KCL_MAX_RESTART)
+    return kcl_fail(ctx, KCL_USAGE, "restart %d is out of range: 1 to %d, or 0 for the default",
+                    restart, KCL_MAX_RESTART);
+  if (!ctx->opencl || restart <= KCL_OPENCL_RESTART) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE,
+                  "restart %d: at most %d on an OpenCL device, whose work-groups keep the scalars "
+                  "of a cycle in local memory; at most %d on device cpu",
+                  restart, KCL_OPENCL_RESTART, KCL_MAX_RESTART);
 }
 
 int kcl_check_device(kcl_context *ctx, kcl_type type) {
@@ -67,7 +76,8 @@ int kcl_check_options(kcl_system *s) {
   if (!s->undecided.precond && (rc = kcl_system_precond_kind(s, o->precond, &p))) return rc;
   if ((rc = check_numbers(s->ctx, o))) return rc;
   if ((rc = kcl_check_parameters(&s->options))) return rc;
-  return kcl_check_device(s->ctx, o->precision);
+  rc = kcl_check_device(s->ctx, o->precision);
+  return rc ? rc : check_restart(s->ctx, o->restart);
 }
 
 /* ---------------------------------------------------------------- the matrix */

@@ -113,11 +113,13 @@ static const option_row option_table[] = {
                 .max = 1e15},
      .field = FIELD_INT64,
      .offset = offsetof(kcl_options, max_iter)},
-    {.option = {.name = "restart",
-                .default_text = "20",
-                .help = "cycle length of gmres, 1 to 50; ignored by other methods",
-                .min = 1,
-                .max = KCL_MAX_RESTART},
+    {.option =
+         {.name = "restart",
+          .default_text = "20",
+          .help =
+              "cycle length of gmres, 1 to 1000, on OpenCL devices 50; ignored by other methods",
+          .min = 1,
+          .max = KCL_MAX_RESTART},
      .field = FIELD_INT,
      .offset = offsetof(kcl_options, restart)},
     {.option = {.name = "nrhs",

@@ -23,8 +23,9 @@ static const double ANALYSES =
 static const double AS_NEAR = 1 + 1e-9; /* residuals that tell least-squares solutions not apart */
 
 typedef struct factorisation {
-  kcl_context ctx;                           /* of its own */
-  kcl_csr *A;                                /* in double */
+  kcl_context ctx;      /* of its own */
+  kcl_csr *A;           /* in double */
+  kcl_factored *factor; /* NULL: there is none yet; while this runs it is not the solver's */
   double *b[KCL_MAX_NRHS], *x[KCL_MAX_NRHS]; /* [k] of A's type */
   int rhs[KCL_MAX_NRHS], k;                  /* their numbers */
   double flops;
@@ -35,8 +36,11 @@ typedef struct factorisation {
 
 static void run_rescue(void *self) {
   factorisation *f = self;
-  const kcl_direct_task t = {
-      .k = f->k, .b = (const double *const *)f->b, .x = f->x, .flops = f->flops};
+  const kcl_direct_task t = {.k = f->k,
+                             .b = (const double *const *)f->b,
+                             .x = f->x,
+                             .flops = f->flops,
+                             .kept = &f->factor};
   f->rc = kcl_direct_many(&f->ctx, f->A, &t, &f->info);
   if (f->rc) snprintf(f->message, sizeof f->message, "%s", kcl_error());
 }
@@ -44,6 +48,7 @@ static void run_rescue(void *self) {
 static void release_rescue(void *self) {
   factorisation *f = self;
   for (int k = 0; k < f->k; k++) free(f->b[k]), free(f->x[k]);
+  kcl_factored_free(&f->factor);
   kcl_csr_free(&f->A);
   free(f);
 }
@@ -100,7 +105,22 @@ static int prepare_rescue(kcl_solver *s, kcl_loop *l, factorisation *f) {
     if (!rc && out) rc = add_answer(system, l, i, f);
     if (rc) return rc;
   }
-  return f->k ? kcl_csr_convert(system->ctx, system->A, wide, &f->A) : KCL_OK;
+  if (!f->k) return KCL_OK;
+  f->A = s->factored_A, f->factor = s->factor;
+  s->factored_A = NULL, s->factor = NULL;
+  return f->A ? KCL_OK : kcl_csr_convert(system->ctx, system->A, wide, &f->A);
+}
+
+/* A solver that was asked for a direct solution is likely to be asked again. */
+static void keep_factor(kcl_solver *s, factorisation *f) {
+  if (!s->system.direct || !f->factor) return;
+  s->factored_A = f->A, s->factor = f->factor;
+  f->A = NULL, f->factor = NULL;
+}
+
+void kcl_rescue_forget(kcl_solver *s) {
+  kcl_factored_free(&s->factor);
+  kcl_csr_free(&s->factored_A);
 }
 
 /* ---------------------------------------------------------------- after */
@@ -202,6 +222,6 @@ int kcl_rescue(void *owner, kcl_loop *l, double seconds) {
   s->direct_took = f->info.seconds;
   if (!s->system.direct) explain_rescue(s, f);
 done:
-  if (f) release_rescue(f);
+  if (f) keep_factor(s, f), release_rescue(f);
   return rc;
 }

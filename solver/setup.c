@@ -260,6 +260,7 @@ void kcl_solver_free(kcl_solver **s) {
   forget_shared(&(*s)->system);
   kcl_histories_free(&(*s)->history, (*s)->histories);
   kcl_checkpoints_free(&(*s)->checkpoints);
+  kcl_rescue_forget(*s);
   kcl_distribution *d = (*s)->system.distribution;
   if (d) d->free(d);
   if ((*s)->given) free((*s)->given->near_null.val);

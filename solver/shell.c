@@ -12,7 +12,10 @@
 
 /* ---------------------------------------------------------------- set-up */
 
-static int check_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *o) {
+int kcl_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *options,
+                      kcl_options *o) {
+  *o = kcl_options_of(options);
+  if (!memcmp(o, &kcl_defaults, sizeof *o)) o->precision = A->type;
   if (o->format && strcmp(o->format, "auto"))
     return kcl_fail(ctx, KCL_USAGE, "format %s: a function has no entries to store: only auto",
                     o->format);
@@ -35,10 +38,8 @@ int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   if ((rc = kcl_need(ctx, "A", A)) || (rc = kcl_type_check(ctx, "type", A->type))) return rc;
   const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .type = A->type};
-  kcl_options o = kcl_options_of(options);
-  if (o.precision == kcl_defaults.precision && !memcmp(&o, &kcl_defaults, sizeof o))
-    o.precision = A->type;
-  if ((rc = check_shell_options(ctx, A, &o))) return rc;
+  kcl_options o;
+  if ((rc = kcl_shell_options(ctx, A, options, &o))) return rc;
   o.no_direct = true;
   kcl_system system = {.ctx = ctx, .A = &shape, .shell = A, .options = o};
   if (M && (rc = kcl_precond_give(M, &system))) return rc;

@@ -9,6 +9,7 @@
 #define KCL_SOLVER_H
 
 #include "solver/calls.h"
+#include "solver/direct/direct.h"
 #include "solver/mixed/mixed.h"
 
 typedef struct kcl_sums { /* checksums of A's arrays */
@@ -44,6 +45,9 @@ struct kcl_solver {
   double direct_took;           /* seconds of the last one */
   kcl_checkpoints *checkpoints; /* owned; NULL: never asked for */
   const char *direct;           /* what finished it, where no method did; NULL */
+  /* Of solver "direct", kept for the next solve, owned; NULL: nothing was factorised yet. */
+  kcl_factored *factor;
+  kcl_csr *factored_A; /* A in double, which the factor uses */
 };
 
 /* kcl_setup by a system of which A, options and perhaps statistics, matrices on the device and a given preconditioner are known; A
@@ -63,6 +67,10 @@ int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list);
  * none; format is auto, mixed is refused, auto solves nothing directly. KCL_USAGE also: what kcl_shell_check refuses. */
 int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
                     const kcl_options *options, kcl_solver **out); /* M: given, or NULL */
+/* Options for such a matrix; NULL, or all at their defaults: precision is the type of A. KCL_USAGE: a format, precision or other
+ * that it cannot have. */
+int kcl_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *options,
+                      kcl_options *out);
 /* The certificate of an answer by products in working precision. What needs the rows of A is -1; |A|_F is an
  * estimate. */
 int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_certificate *out);
@@ -70,6 +78,7 @@ int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_cer
 /* Direct solutions of the right-hand sides that are not solved, where that is allowed, affordable, and predicted to take
  * about so many seconds at most (solver/rescue.c). owner: a kcl_solver. */
 int kcl_rescue(void *owner, kcl_loop *l, double seconds);
+void kcl_rescue_forget(kcl_solver *s); /* the factorisation that is kept */
 /* Predicted seconds of that. INFINITY: not allowed, not affordable, or not known after so few seconds. */
 double kcl_rescue_price(void *owner, const kcl_loop *l, double spent);
 

@@ -74,7 +74,7 @@ run 2 "not a whole number" solve A.mtx --max-iter 1.5; says "not a whole number"
 run 2 "too few iterations" solve A.mtx --max-iter=0; says "out of range"
 run 2 "huge number" solve A.mtx --max-iter 99999999999999999999; says "out of range"
 run 2 "missing value" solve A.mtx --tol; says "needs a value"
-run 2 "restart beyond 50" solve A.mtx --solver cg --restart 51; says "out of range, 1 to 50"
+run 2 "restart beyond 50" solve A.mtx --solver cg --restart 1001; says "out of range, 1 to 1000"
 run 2 "unknown symmetry" solve A.mtx --symmetry exakt; says "unknown symmetry 'exakt', did you mean 'exact'"
 run 2 "restart 0" solve A.mtx --solver gmres --restart 0; says "out of range"
 run 2 "value too many" solve A.mtx --quiet=1; says "takes no value"
@@ -389,7 +389,7 @@ file Z.mtx "%%MatrixMarket matrix coordinate real general" "2 2 0"
 run 1 "auto, a matrix of zeros" solve Z.mtx s.rhs --json s.json; says "least-squares solution"
 run 0 "bicg" solve U.mtx --solver bicg
 run 0 "gmres with a short cycle" solve U.mtx --solver gmres --restart 5
-run 2 "gmres with too long a cycle" solve U.mtx --solver gmres --restart 51; says "1 to 50"
+run 2 "gmres with too long a cycle" solve U.mtx --solver gmres --restart 1001; says "1 to 1000"
 run 0 "bench gmres" bench U.mtx --solver gmres --restart 3 --formats csr-scalar --iterations 2
 run 2 "complex as real" solve H.mtx --solver bicg --precision d; says "complex"
 run 4 "unknown device" solve A.mtx --device no-such-device; says "cpu"

@@ -109,7 +109,7 @@ KRYLOCL_DEVICE=cpu KRYLOCL_SOLVE='solver=minres tol=1e-4' examples/choices preco
 verdict $? "docs, choices: $(cat err)"
 [ "$(cat out)" = "minres, jacobi, 0.0001" ]; verdict $? "docs, choices above the variable above the program: $(cat out)"
 ! KRYLOCL_SOLVE=sover=cg examples/choices >out 2>err && grep -q '^KRYLOCL_SOLVE:1:1: .*did you mean solver?' err &&
-  grep -q '^  restart .*1 to 50' err
+  grep -q '^  restart .*1 to 1000' err
 verdict $? "docs, choices with a fault: $(head -1 err)"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -19,11 +19,11 @@ else
       -o "$program" $libraries >"$folder/err" 2>&1
     check $? "$source: $(grep -B4 -m 3 Error "$folder/err")"
   done
-  [ ! -x "$folder/solve" ] || run "solve, cpu" "$folder/solve" cpu
+  [ ! -x "$folder/solve" ] || run "solve, cpu" "$folder/solve" cpu "$folder/solve.kck"
   if [ ! -x "$1" ] || ! "$1" devices 2>/dev/null | grep -q '^0:0'; then
     skip "no OpenCL device"
   else
-    run "solve, opencl" "$folder/solve" opencl
+    run "solve, opencl" "$folder/solve" opencl "$folder/solve.kck"
   fi
   KRYLOCL_DEVICE=cpu "$folder/poisson" >"$folder/out" 2>&1
   check $? "docs/fortran.md: $(cat "$folder/out")"

@@ -4,8 +4,8 @@
 #include "krylocl/explain.h"
 #include "krylocl/io.h"
 #include "solver/auto/auto.h"
-#include "solver/calls.h"
 #include "solver/direct/direct.h"
+#include "solver/solver.h"
 #include "tests/check.h"
 #include <math.h>
 #include <stdlib.h>
@@ -42,6 +42,40 @@ static void check_solved(kcl_context *ctx, const char *what, const char *by) {
     kcl_solver_free(&s);
   }
   free(b), free(x), kcl_csr_free(&A);
+}
+
+/* x of a new solver for b. */
+static void solve_anew(kcl_context *ctx, const kcl_csr *A, const double *b, double *x) {
+  kcl_solver *s = NULL;
+  kcl_options o = kcl_defaults;
+  o.solver = "direct";
+  CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve_one(s, b, x, NULL), "%s", kcl_error());
+  kcl_solver_free(&s);
+}
+
+/* Solves of one solver have one factorisation, and the answers of new solvers to the bit; an update has its own. */
+static void check_kept(kcl_context *ctx, const char *what) {
+  kcl_csr *A = generated(ctx, what), *B = generated(ctx, what);
+  kcl_options o = kcl_defaults;
+  kcl_solver *s = NULL;
+  const size_t n = (size_t)(A->rows > A->cols ? A->rows : A->cols), bytes = n * sizeof(double);
+  double *b = malloc(bytes), *x = calloc(n, sizeof *x), *y = calloc(n, sizeof *y);
+  const void *factor = NULL;
+  for (int64_t k = 0; k < B->nnz; k++) ((double *)B->val)[k] *= 3;
+  o.solver = "direct";
+  CHECKF(!kcl_setup(ctx, A, &o, &s), "%s: %s", what, kcl_error());
+  for (int solve = 0; solve < 4 && s; solve++) {
+    if (solve == 2) CHECKF(!kcl_refresh(s, B) && !s->factor, "%s: %s", what, kcl_error());
+    for (size_t i = 0; i < n; i++)
+      b[i] = (double)((i * 7 + (size_t)solve) % 11) - 5, x[i] = y[i] = 0;
+    CHECKF(!kcl_solve_one(s, b, x, NULL) && s->factor, "%s: %s", what, kcl_error());
+    CHECKF(solve % 2 == 0 || s->factor == factor, "%s: factorised again", what);
+    solve_anew(ctx, solve < 2 ? A : B, b, y);
+    CHECKF(!memcmp(x, y, bytes), "%s: other bits in solve %d", what, solve);
+    factor = s->factor;
+  }
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_csr_free(&B);
+  free(b), free(x), free(y);
 }
 
 static void check_refused(kcl_context *ctx, const char *options, const char *says) {
@@ -101,6 +135,8 @@ int main(void) {
   if (kcl_direct_available()) {
     check_solved(ctx, "poisson2d:30", "CHOLMOD");
     check_solved(ctx, "convection:30", "UMFPACK");
+    check_kept(ctx, "poisson2d:30"), check_kept(ctx, "convection:30");
+    if (kcl_direct_least_squares()) check_kept(ctx, "bibd:9x3");
     check_refused(ctx, "solver=direct precond=jacobi", "precond");
     check_refused(ctx, "solver=direct mixed", "mixed");
   } else {

@@ -101,6 +101,8 @@ static void test_products(const place *p, kcl_type t, int where) {
   if (!behind_open(&f, p, t, where)) return;
   kcl_matrix *A = function_of(p, &f, t, where, KCL_SHELL_ADJOINT);
   kcl_matrix *B = banded(p->ctx, t);
+  CHECKF(!kcl_matrix_prepare(A, NULL, 1) && !f.calls, "%d calls: %s", f.calls, kcl_error());
+  CHECK(!strcmp(kcl_matrix_text(A, "format"), "shell"));
   for (int adjoint = 0; adjoint < 2 && A && B; adjoint++) compare(p, A, B, t, adjoint);
   CHECKF(f.calls == 2 * 6 * K, "%d calls: none where alpha is 0", f.calls);
   CHECK(!strcmp(kcl_matrix_text(A, "format"), "shell"));
@@ -112,6 +114,13 @@ static void test_products(const place *p, kcl_type t, int where) {
 static void refused(int rc, int status, const char *word) {
   CHECKF(rc == status && strstr(kcl_error(), word), "status %d, '%s', not '%s'", rc, kcl_error(),
          word);
+}
+
+static void refuse_option(kcl_matrix *A, const char *text, const char *word) {
+  kcl_options *o = NULL;
+  CHECK(!kcl_options_create(&o) && !kcl_options_parse(o, text));
+  refused(kcl_matrix_prepare(A, o, 0), KCL_USAGE, word);
+  kcl_options_free(&o);
 }
 
 static void test_refused(const place *p) {
@@ -126,7 +135,9 @@ static void test_refused(const place *p) {
   refused(kcl_matrix_apply(A, 3, NULL, &in, NULL, &out), KCL_USAGE, "adjoint is 3");
   refused(kcl_matrix_apply(A, 0, NULL, &in, NULL, &wrong), KCL_USAGE, "y.rows is 47");
   refused(kcl_matrix_apply(A, 0, NULL, NULL, NULL, &out), KCL_USAGE, "x");
-  refused(kcl_matrix_prepare(A, NULL, 0), KCL_USAGE, "function");
+  refused(kcl_matrix_prepare(A, NULL, 1), KCL_USAGE, "KCL_SHELL_ADJOINT");
+  refuse_option(A, "format=ell", "format ell");
+  refuse_option(A, "precision=s", "precision s");
   f.busy = p->ctx, f.of = &A;
   CHECKF(!kcl_matrix_apply(A, 0, NULL, &in, NULL, &out) && f.answer == KCL_BUSY && !A,
          "answer %d: %s", f.answer, kcl_error());

@@ -6,9 +6,10 @@
 #include "core/program/program.h"
 
 enum {
-  KCL_HISTORY = 4096,     /* iterations kept on the device; the host fetches them earlier */
-  KCL_HISTORY_FIELDS = 4, /* numbers per iteration: residual^2, alpha, beta, spare */
-  KCL_MOST_SLOTS = 1600,
+  KCL_HISTORY = 4096,      /* iterations kept on the device; the host fetches them earlier */
+  KCL_HISTORY_FIELDS = 4,  /* numbers per iteration: residual^2, alpha, beta, spare */
+  KCL_MOST_SLOTS = 1600,   /* on an OpenCL device, whose work-groups keep them in local memory: */
+  KCL_OPENCL_RESTART = 50, /* the longest cycle of gmres that has no more */
   KCL_SNAPSHOTS = 2
 };
 

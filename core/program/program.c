@@ -43,6 +43,7 @@ void kcl_program_free(kcl_program **k) {
     if (!(*k)->vector[v].borrowed) free((*k)->vector[v].values);
   free((*k)->vector);
   free((*k)->slot);
+  for (int i = 0; i < 2; i++) free((*k)->names[i].last);
   free((*k)->op);
   free(*k);
   *k = NULL;
@@ -57,11 +58,44 @@ bool kcl_has_resume(kcl_program *k) { return k->resumes; }
 
 /* ---------------------------------------------------------------- names, vectors, slots */
 
+static kcl_symbol *symbol_at(const kcl_program *k, bool slots, int i) {
+  return slots ? &k->slot[i] : &k->vector[i].name;
+}
+
+/* FNV-1a (Fowler, Noll & Vo 1991) */
+static int *last_with_hash(const kcl_name_table *t, const char *name) {
+  unsigned h = 2166136261u;
+  for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
+  return &t->last[h % (unsigned)t->hashes];
+}
+
 static bool name_taken(const kcl_program *k, bool slots, const char *name) {
-  int count = slots ? k->slots : k->vectors;
-  for (int i = 0; i < count; i++)
-    if (!strcmp(name, slots ? k->slot[i].s : k->vector[i].name.s)) return true;
-  return false;
+  const kcl_name_table *t = &k->names[slots];
+  int i = t->hashes ? *last_with_hash(t, name) : 0;
+  while (i && strcmp(name, symbol_at(k, slots, i - 1)->s)) i = symbol_at(k, slots, i - 1)->next;
+  return i;
+}
+
+static void link_name(kcl_program *k, bool slots, int i) {
+  kcl_symbol *name = symbol_at(k, slots, i);
+  int *last = last_with_hash(&k->names[slots], name->s);
+  name->next = *last, *last = i + 1;
+}
+
+/* Vector (or slot) i is called that. The table has more hashes than names. */
+static bool register_name(kcl_program *k, bool slots, int i, kcl_symbol name) {
+  enum { LEAST = 64 };
+  kcl_name_table *t = &k->names[slots];
+  *symbol_at(k, slots, i) = name;
+  if (i >= t->hashes) {
+    const int hashes = i ? 4 * i : LEAST;
+    int *last = calloc((size_t)hashes, sizeof *last);
+    if (!last) return k->status = kcl_fail(k->ctx, KCL_MEMORY, "out of memory: names"), false;
+    free(t->last), *t = (kcl_name_table){last, hashes};
+    for (int j = 0; j < i; j++) link_name(k, slots, j);
+  }
+  link_name(k, slots, i);
+  return true;
 }
 
 /* The name, printed by format, with a number appended if a vector (or slot) has that name already. */
@@ -78,7 +112,7 @@ static kcl_vec new_vector(kcl_program *k, int64_t n, const char *format, va_list
   kcl_symbol name = new_name(k, false, format, args);
   kcl_vector_info *v = kcl_program_grow(k, (void **)&k->vector, k->vectors, sizeof *v);
   if (!v) return 0;
-  v->name = name;
+  if (!register_name(k, false, k->vectors, name)) return 0;
   v->n = n;
   v->type = k->type;
   return k->vectors++;
@@ -121,8 +155,7 @@ kcl_slot kcl_scalar(kcl_program *k, const char *format, ...) {
   va_end(args);
   kcl_symbol *s = kcl_program_grow(k, (void **)&k->slot, k->slots, sizeof *s);
   if (!s) return 0;
-  *s = name;
-  return k->slots++;
+  return register_name(k, true, k->slots, name) ? k->slots++ : 0;
 }
 
 /* Calls make for each word of `names`. */

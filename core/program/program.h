@@ -196,7 +196,14 @@ typedef struct kcl_stage {
 enum { KCL_NAME_ROOM = 24 };
 typedef struct kcl_symbol {
   char s[KCL_NAME_ROOM];
+  int next; /* of a vector or slot: 1 + the one before with a name of the same hash; 0: none */
 } kcl_symbol;
+
+/* By hash: 1 + the last vector or slot with such a name, from which kcl_symbol.next leads on; 0: none. */
+typedef struct kcl_name_table {
+  int *last; /* [hashes] */
+  int hashes;
+} kcl_name_table;
 
 typedef struct kcl_vector_info {
   kcl_symbol name;
@@ -249,6 +256,7 @@ struct kcl_program {
   int stages[KCL_PHASES];
   kcl_vector_info *vector; /* [vectors] */
   kcl_symbol *slot;        /* [slots] their names */
+  kcl_name_table names[2]; /* of vectors, of slots */
   kcl_applied *op;         /* [ops] each that a stage applies, once, in order of first use */
   int ops;
   int vectors, slots, phase;

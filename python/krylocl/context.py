@@ -65,7 +65,7 @@ class Context:
         return string(lib.kcl_context_text(self.handle, name.encode()))
 
     def number(self, name: str) -> float:
-        """A property as a number: "threads", "memory", "units", "double" or "stream_rate"."""
+        """A property as a number: "threads", "memory", "units", "double", "max_restart" or "stream_rate"."""
         out = ffi.new("double *")
         check(lib.kcl_context_number(self.handle, name.encode(), out))
         return float(out[0])

@@ -17,13 +17,13 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ._arrays import LETTERS, as_numpy, common_dtype
-from ._library import lib, make_options
+from ._library import make_options
+from .context import Context
 from .precond import Preconditioner
 from .solver import Solver, solve_once
 
 __all__ = ["bicg", "bicgstab", "cg", "cgs", "gmres", "minres"]
 
-MAX_RESTART = int(lib.KCL_MAX_RESTART)
 SMALL = 1000  # rows, for which a choice of format takes longer than it saves
 MAX_TOL = 1e300  # of the options tol and atol
 
@@ -138,7 +138,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
           callback_type: str | None = None) -> tuple[Any, int]:
     """gmres, as scipy.sparse.linalg.gmres: x, info; preconditioned from the right, so residuals are the true ones.
 
-    restart: 20; more than 50 is 50. maxiter, and info where it is positive: cycles; with a callback and no callback_type or "legacy":
+    restart: 20; at most 1000, on OpenCL devices 50: more is taken as that. maxiter, and info where it is positive: cycles; with a callback and no callback_type or "legacy":
     iterations. callback(xk) after each cycle with callback_type "x"; callback(|r| / |b|) of each iteration with "pr_norm" and "legacy",
     called after the solve.
     """
@@ -152,7 +152,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
         raise ValueError(f"Unknown callback_type: {kind!r}")
     b = as_numpy(b)
     n = len(b)
-    cycle = min(restart or 20, n, MAX_RESTART)
+    cycle = min(restart or 20, n, int(Context.default().number("max_restart")))
     limit = 10 * n if maxiter is None else maxiter
     per_cycle = 1 if callback is not None and kind == "legacy" else cycle
     shown = callback if kind == "x" else None

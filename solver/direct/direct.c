@@ -3,6 +3,7 @@
  * Rectangular and singular systems: solver/direct/qr.c. */
 #include "solver/direct/factor.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool kcl_direct_available(void) {
@@ -21,6 +22,8 @@ double kcl_direct_predict_seconds(const kcl_csr *A) {
 }
 
 #ifndef HAVE_CHOLMOD
+void kcl_factored_free(kcl_factored **f) { (void)f; }
+
 int kcl_direct_predict(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,
                        double *seconds) {
   (void)ctx, (void)A, (void)definite, (void)flops;
@@ -92,28 +95,74 @@ static int first_method(const char *name) {
   return i;
 }
 
-static int has_square_shape(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
-                            bool cholesky, kcl_direct_info *info) {
+static void release_square(void *factor) {
+  kcl_factor *f = factor;
+  kcl_factor_free(&f);
+}
+
+static int norm_of_square(kcl_context *ctx, const kcl_inverse *inverse, const kcl_csr *A,
+                          double *norm) {
+  return kcl_inverse_norm(ctx, inverse, A->type, A->rows, NULL, norm);
+}
+
+static int factor_square(kcl_context *ctx, const kcl_csr *A, double flops, bool cholesky,
+                         kcl_factored **out) {
   int rc;
   kcl_factor *f = NULL;
   kcl_stats s;
   KCL_TRY(kcl_csr_stats(ctx, A, &s));
-  double begin = kcl_now();
-  KCL_TRY(kcl_factor_create(ctx, A, cholesky && s.hermitian && s.positive_diagonal, t->flops, &f));
-  const kcl_inverse inverse = {kcl_factor_solve, f};
-  for (int i = 0; i < t->k; i++) {
-    KCL_TRY(kcl_factor_solve(ctx, f, false, t->b[i], t->x[i]));
-    KCL_TRY(check_solution(ctx, A->type, t->x[i], A->cols));
-    if (t->refine) KCL_TRY(kcl_refine(ctx, A, &inverse, t->b[i], t->x[i], info));
-  }
-  info->method = kcl_factor_method(f), info->seconds = kcl_now() - begin;
-  if (!t->refine) goto done;
-  KCL_TRY(kcl_inverse_norm(ctx, &inverse, A->type, A->rows, NULL, &info->condition));
-  info->condition *= s.norm_inf;
-  if (info->error == INFINITY) goto done;
-  KCL_TRY(kcl_direct_error(ctx, A, &inverse, t->b[t->k - 1], t->x[t->k - 1], &info->error));
+  KCL_TRY(kcl_factor_create(ctx, A, cholesky && s.hermitian && s.positive_diagonal, flops, &f));
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof **out, "a factorisation", (void **)out));
+  **out = (kcl_factored){.inverse = {kcl_factor_solve, f},
+                         .release = release_square,
+                         .inverse_norm = norm_of_square,
+                         .method = kcl_factor_method(f),
+                         .norm = s.norm_inf,
+                         .rank = -1};
+  f = NULL;
 done:
   kcl_factor_free(&f);
+  return rc;
+}
+
+void kcl_factored_free(kcl_factored **f) {
+  if (*f) (*f)->release((*f)->inverse.factor);
+  free(*f), *f = NULL;
+}
+
+/* The right-hand sides, and where they are refined the condition number and a bound of the error of the last. */
+static int solve_by_factor(kcl_context *ctx, const kcl_csr *A, const kcl_factored *f,
+                           const kcl_direct_task *t, kcl_direct_info *info) {
+  int rc = KCL_OK;
+  const kcl_inverse *inverse = &f->inverse;
+  const double begin = kcl_now();
+  info->method = f->method, info->rank = f->rank, info->least_norm = f->least_norm;
+  for (int i = 0; i < t->k; i++) {
+    KCL_TRY(inverse->apply(ctx, inverse->factor, false, t->b[i], t->x[i]));
+    if (f->rank < 0) KCL_TRY(check_solution(ctx, A->type, t->x[i], A->cols));
+    if (t->refine) KCL_TRY(kcl_refine(ctx, A, inverse, t->b[i], t->x[i], info));
+  }
+  info->seconds += kcl_now() - begin;
+  if (f->rank >= 0) info->error = -1;
+  if (!t->refine) goto done;
+  KCL_TRY(f->inverse_norm(ctx, inverse, A, &info->condition));
+  info->condition *= f->norm;
+  if (f->rank >= 0 || info->error == INFINITY) goto done;
+  KCL_TRY(kcl_direct_error(ctx, A, inverse, t->b[t->k - 1], t->x[t->k - 1], &info->error));
+done:
+  return rc;
+}
+
+/* By the method, or least squares: that is all there is for other shapes. */
+static int factor_and_solve(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
+                            int method, kcl_factored **f, kcl_direct_info *info) {
+  const double begin = kcl_now();
+  int rc = method < SPQR ? factor_square(ctx, A, t->flops, method == CHOLMOD, f)
+                         : kcl_qr_create(ctx, A, t->flops, f);
+  *info = (kcl_direct_info){.method = "none", .rank = -1, .error = -1};
+  info->seconds = kcl_now() - begin;
+  if (!rc) rc = solve_by_factor(ctx, A, *f, t, info);
+  if (rc) kcl_factored_free(f);
   return rc;
 }
 
@@ -121,17 +170,21 @@ done:
 int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
                     kcl_direct_info *info) {
   const int first = first_method(t->method);
+  kcl_factored *own = NULL, **f = t->kept ? t->kept : &own;
   *info = (kcl_direct_info){.method = "none", .rank = -1, .error = -1};
   int rc = check_direct(ctx, A, t->b[0], t->x[0]);
   if (rc) return rc;
   if (first == METHODS)
     return kcl_fail(ctx, KCL_USAGE, "unknown direct method '%s': direct, cholmod, umfpack, spqr",
                     t->method);
-  if (A->rows == A->cols && first < SPQR) {
-    rc = has_square_shape(ctx, A, t, first == CHOLMOD, info);
-    if (rc != KCL_INPUT || !kcl_direct_least_squares()) return rc;
+  const int method = A->rows == A->cols ? first : SPQR;
+  rc = *f ? solve_by_factor(ctx, A, *f, t, info) : factor_and_solve(ctx, A, t, method, f, info);
+  if (rc == KCL_INPUT && method < SPQR && kcl_direct_least_squares()) {
+    kcl_factored_free(f);
+    rc = factor_and_solve(ctx, A, t, SPQR, f, info);
   }
-  return kcl_qr_direct(ctx, A, t, info);
+  kcl_factored_free(&own);
+  return rc;
 }
 #endif
 

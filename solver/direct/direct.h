@@ -3,6 +3,10 @@
 #define KCL_DIRECT_H
 #include "core/base/base.h"
 
+/* A factorisation, which also says what solves with it. */
+typedef struct kcl_factored kcl_factored;
+void kcl_factored_free(kcl_factored **f);
+
 typedef struct kcl_direct_task {
   int k;                  /* right-hand sides */
   const double *const *b; /* [k] of [rows], of A's type */
@@ -10,6 +14,9 @@ typedef struct kcl_direct_task {
   double flops;           /* at most, as predicted from the structure; INFINITY: any */
   const char *method;     /* the first that is tried, a name as in kcl_check_plan */
   bool refine; /* refine each x; bound the error of the last, and estimate the condition number */
+  kcl_factored **
+      kept; /* *kept: a factorisation of this A, or NULL: then the one that is made, to be freed by the caller before A; or
+                          NULL: none is kept */
 } kcl_direct_task;
 
 /* As kcl_direct. KCL_REFUSED: not within the limit, or the memory there is. */

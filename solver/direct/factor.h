@@ -20,16 +20,26 @@ const char *kcl_factor_method(const kcl_factor *f);
 /* x = A^-1 b, or A^-H b. b and x are distinct. factor: a kcl_factor. */
 int kcl_factor_solve(kcl_context *ctx, void *factor, bool adjoint, const double *b, double *x);
 
-/* Least squares of any shape and rank by SuiteSparseQR for k right-hand sides; KCL_USAGE in builds without it
- * (solver/direct/qr.c). */
-int kcl_qr_direct(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
-                  kcl_direct_info *info);
-
 /* A^-1 by a factor, or what takes its place for least squares (solver/direct/refine.c). */
 typedef struct kcl_inverse {
   int (*apply)(kcl_context *ctx, void *factor, bool adjoint, const double *b, double *x);
   void *factor;
 } kcl_inverse;
+
+struct kcl_factored {
+  kcl_inverse inverse;
+  void (*release)(void *factor);
+  /* |A^-1|, in the norm of |A|; for the condition number. */
+  int (*inverse_norm)(kcl_context *ctx, const kcl_inverse *inverse, const kcl_csr *A, double *norm);
+  const char *method;
+  double norm;     /* |A| */
+  int64_t rank;    /* -1: not known, A is square and regular */
+  bool least_norm; /* where x is not unique, it is the one of least norm */
+};
+/* Least squares of any shape and rank by SuiteSparseQR (solver/direct/qr.c). KCL_REFUSED: more operations than `flops`. KCL_USAGE:
+ * not in this build. */
+int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_factored **out);
+
 /* Corrects x until it no longer improves. info: corrections; error is INFINITY where they do not converge, else 0. */
 int kcl_refine(kcl_context *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b,
                double *x, kcl_direct_info *info);

@@ -16,9 +16,8 @@
 #ifndef HAVE_SPQR
 bool kcl_direct_least_squares(void) { return false; }
 
-int kcl_qr_direct(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
-                  kcl_direct_info *info) {
-  (void)t, (void)info;
+int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_factored **out) {
+  (void)flops, *out = NULL;
   return kcl_fail(ctx, KCL_USAGE,
                   "a direct solution of a system that is not square (%lld x %lld) wants "
                   "SuiteSparseQR, which is not part of this build: install SuiteSparse (SPQR with "
@@ -151,8 +150,11 @@ static int apply_factor(kcl_context *ctx, void *factor, bool adjoint, const doub
 }
 
 /* |G|_2 >= |G^H v| for |v| = 1; v = G G^H v turns towards the one where it is largest. */
-static int norm_of_inverse(kcl_context *ctx, qr *q, kcl_type t, double *norm) {
+static int norm_of_inverse(kcl_context *ctx, const kcl_inverse *inverse, const kcl_csr *A,
+                           double *norm) {
   int rc;
+  qr *q = inverse->factor;
+  const kcl_type t = A->type;
   double *v = NULL, *w = NULL, size = 1, last;
   KCL_TRY(kcl_alloc(ctx, q->cols, kcl_type_size(t), "the condition estimate", (void **)&v));
   KCL_TRY(kcl_alloc(ctx, q->rows, kcl_type_size(t), "the condition estimate", (void **)&w));
@@ -173,28 +175,33 @@ done:
   return rc;
 }
 
-int kcl_qr_direct(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
-                  kcl_direct_info *info) {
+static void release_qr(void *factor) {
+  qr *q = factor;
+  SuiteSparseQR_C_free(&q->factor, &q->common), SuiteSparseQR_C_free(&q->range, &q->common);
+  cholmod_l_finish(&q->common);
+  free(q);
+}
+
+int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_factored **out) {
   int rc;
-  double begin = kcl_now();
-  qr q = {.limit = t->flops};
-  cholmod_l_start(&q.common);
-  q.common.print = 0;
-  KCL_TRY(create_qr(ctx, &q, A));
-  const kcl_inverse inverse = {apply_factor, &q};
-  for (int i = 0; i < t->k; i++) {
-    KCL_TRY(apply_factor(ctx, &q, false, t->b[i], t->x[i]));
-    if (t->refine) KCL_TRY(kcl_refine(ctx, A, &inverse, t->b[i], t->x[i], info));
-  }
-  info->method = "SuiteSparseQR", info->rank = q.rank, info->seconds = kcl_now() - begin;
-  info->least_norm = q.rank == A->cols || q.adjoint || q.range;
-  info->error = -1;
-  if (!t->refine) goto done;
-  KCL_TRY(norm_of_inverse(ctx, &q, A->type, &info->condition));
-  info->condition *= kcl_norm2(A->type, A->val, A->nnz);
+  qr *q;
+  *out = NULL;
+  if ((rc = kcl_alloc(ctx, 1, sizeof *q, "a factorisation", (void **)&q))) return rc;
+  q->limit = flops;
+  cholmod_l_start(&q->common);
+  q->common.print = 0;
+  KCL_TRY(create_qr(ctx, q, A));
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof **out, "a factorisation", (void **)out));
+  **out = (kcl_factored){.inverse = {apply_factor, q},
+                         .release = release_qr,
+                         .inverse_norm = norm_of_inverse,
+                         .method = "SuiteSparseQR",
+                         .norm = kcl_norm2(A->type, A->val, A->nnz),
+                         .rank = q->rank,
+                         .least_norm = q->rank == A->cols || q->adjoint || q->range};
+  q = NULL;
 done:
-  SuiteSparseQR_C_free(&q.factor, &q.common), SuiteSparseQR_C_free(&q.range, &q.common);
-  cholmod_l_finish(&q.common);
+  if (q) release_qr(q);
   return rc;
 }
 #endif

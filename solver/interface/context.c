@@ -1,12 +1,13 @@
 /* kcl_context: its numbers and texts. What it is: core/base/context.h, core/device/device.c. */
 #include "core/base/context.h"
+#include "core/program/executor.h"
 #include "solver/interface/handles.h"
 #include <stdlib.h>
 #include <string.h>
 
 int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
-  static const char *const names[] = {"threads", "memory", "units",      "double",
-                                      "rank",    "ranks",  "stream_rate"};
+  static const char *const names[] = {"threads",     "memory", "units", "double",
+                                      "max_restart", "rank",   "ranks", "stream_rate"};
   kcl_device d;
   int rc;
   if (out) *out = 0;
@@ -17,6 +18,8 @@ int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
   if (!strcmp(name, "threads")) return *out = kcl_threads(), KCL_OK;
   if (!strcmp(name, "memory")) return *out = (double)d.memory, KCL_OK;
   if (!strcmp(name, "units")) return *out = d.compute_units, KCL_OK;
+  if (!strcmp(name, "max_restart"))
+    return *out = ctx->opencl ? KCL_OPENCL_RESTART : KCL_MAX_RESTART, KCL_OK;
   if (!strcmp(name, "rank")) return *out = ctx->world ? ctx->world->rank : 0, KCL_OK;
   if (!strcmp(name, "ranks")) return *out = ctx->world ? ctx->world->ranks : 1, KCL_OK;
   if (!strcmp(name, "double")) return *out = d.has_double, KCL_OK;

@@ -1,6 +1,7 @@
 /* Products with a kcl_matrix: an operator, made when it is first needed. */
 #include "core/base/context.h"
 #include "solver/interface/handles.h"
+#include "solver/operator.h"
 #include <string.h>
 
 static int create_product(kcl_matrix *A, const kcl_operator_options *wanted, kcl_operator **out) {
@@ -27,6 +28,15 @@ static int prepare_default(kcl_matrix *A, int adjoint) {
   return prepare_product(A, &o, adjoint ? KCL_PRODUCTS_BOTH : KCL_PRODUCTS_PLAIN);
 }
 
+/* A function has no formats to choose from; it is called for one column at a time. */
+static int prepare_shell_product(kcl_matrix *A, const kcl_options *options, int adjoint) {
+  kcl_options o;
+  kcl_engine *e;
+  int rc = kcl_shell_options(A->ctx, &A->shell, options, &o);
+  if (!rc) rc = prepare_product(A, &o, KCL_PRODUCTS_PLAIN);
+  return rc ? rc : kcl_operator_engine(A->product, adjoint, 1, &e);
+}
+
 static int check_adjoint(const kcl_matrix *A, int adjoint) {
   if (adjoint == 0 || adjoint == 1) return KCL_OK;
   return kcl_fail(A->ctx, KCL_USAGE, "adjoint is %d: 0 or 1", adjoint);
@@ -36,7 +46,8 @@ int kcl_matrix_prepare(kcl_matrix *A, const kcl_options *o, int adjoint) {
   int rc;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  if ((rc = kcl_matrix_need_entries(A)) || (rc = check_adjoint(A, adjoint))) return rc;
+  if ((rc = check_adjoint(A, adjoint))) return rc;
+  if (A->shell.apply) return prepare_shell_product(A, o, adjoint);
   if (!o) return prepare_default(A, adjoint);
   const kcl_options wanted = kcl_options_for(o, A->A);
   return prepare_product(A, &wanted, adjoint ? KCL_PRODUCTS_BOTH : KCL_PRODUCTS_PLAIN);

@@ -1,4 +1,4 @@
-! Functions of a Fortran program as A and M, for tests/fortran/solve.f90.
+! Functions of a Fortran program as A, M and progress, for tests/fortran/solve.f90.
 module operators
   use krylocl
   implicit none
@@ -37,5 +37,21 @@ contains
     count = count + 1
     z = r/(3 + mod(count, 2))
     status = merge(KCL_OK, KCL_USAGE, adjoint == 0 .and. .not. c_associated(queue))
+  end function
+
+  ! Stops the solve of user, a solver, once an iteration is done and the residual is above the target.
+  integer(c_int) function stop_early(user, p) bind(C) result(status)
+    type(c_ptr), value :: user
+    type(kcl_progress), intent(in) :: p
+    if (p%iteration > 0 .and. p%running == 1 .and. p%relative_residual > p%target) call kcl_solver_stop(user)
+    status = 0
+  end function
+
+  ! Asks for a checkpoint of user, a solver, where stop_early stops.
+  integer(c_int) function save_early(user, p) bind(C) result(status)
+    type(c_ptr), value :: user
+    type(kcl_progress), intent(in) :: p
+    if (p%iteration > 0 .and. p%running == 1 .and. p%relative_residual > p%target) call kcl_solver_save(user)
+    status = 0
   end function
 end module

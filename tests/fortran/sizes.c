@@ -5,6 +5,6 @@ size_t size_in_c(int which);
 
 size_t size_in_c(int which) {
   const size_t sizes[] = {sizeof(kcl_entries), sizeof(kcl_vectors), sizeof(kcl_call),
-                          sizeof(kcl_result)};
+                          sizeof(kcl_result), sizeof(kcl_progress)};
   return sizes[which];
 }

@@ -18,15 +18,19 @@ program solve
   type(kcl_vectors) :: vb, vx, vy
   type(kcl_call) :: settings
   type(kcl_result) :: r, loose, results(2)
+  type(kcl_progress) :: state
   real(c_double) :: number
   integer :: i, k, passed = 0, failed = 0
   character(80) :: device
+  character(1000) :: file ! of checkpoints
 
   call get_command_argument(1, device)
+  call get_command_argument(2, file)
   call verify(size_in_c(0) == storage_size(entries)/8 .and. size_in_c(0) == entries%size, "size of kcl_entries")
   call verify(size_in_c(1) == storage_size(vb)/8 .and. size_in_c(1) == vb%size, "size of kcl_vectors")
   call verify(size_in_c(2) == storage_size(settings)/8 .and. size_in_c(2) == settings%size, "size of kcl_call")
   call verify(size_in_c(3) == storage_size(r)/8 .and. size_in_c(3) == r%size, "size of kcl_result")
+  call verify(size_in_c(4) == storage_size(state)/8, "size of kcl_progress")
 
   k = 0
   do i = 1, n
@@ -111,11 +115,49 @@ program solve
   call kcl_matrix_free(A)
   call kcl_options_free(o)
   call solve_functions
+  call solve_again(stop_early, "a solve that is stopped")
+  call solve_again(save_early, "a solve that is saved")
   call kcl_context_free(c)
   print '(i0,a,i0,a)', passed, ' passed, ', failed, ' failed, 0 skipped'
   if (failed > 0) stop 1
 
 contains
+  ! A solve whose progress function has a checkpoint written; another solver goes on from it to the bits of a whole solve.
+  subroutine solve_again(progress, what)
+    procedure(kcl_progress_function) :: progress
+    character(*), intent(in) :: what
+    logical :: there
+    entries = kcl_entries(rows=n, cols=n, nnz=k, row=c_loc(row), col=c_loc(col), val=c_loc(val), base=0)
+    row = int(row0)
+    call verify(kcl_matrix_create(c, entries, A) == KCL_OK, what)
+    call verify(kcl_options_create(o) == KCL_OK .and. kcl_options_parse(o, "solver=cg format=ell") == KCL_OK, what)
+    call verify(kcl_solver_create(A, c_null_ptr, o, s) == KCL_OK, what)
+    x = 0
+    call verify(kcl_solve_array(s, c_loc(b), c_loc(x), r) == KCL_OK, what)
+    call verify(kcl_solver_checkpoint(s, trim(file), 1d6) == KCL_OK, what)
+    x(:, 2) = 0
+    vb = kcl_vectors(data=c_loc(b))
+    vx = kcl_vectors(data=c_loc(x(:, 2)))
+    settings = kcl_call(progress=c_funloc(progress), user=s)
+    call verify(kcl_solve(s, vb, vx, settings, results) == KCL_OK, what)
+    call kcl_solver_free(s)
+    call verify(kcl_solver_create(A, c_null_ptr, o, s) == KCL_OK, what)
+    call verify(kcl_solver_resume(s, trim(file)) == KCL_OK, what)
+    x(:, 2) = 0
+    call verify(kcl_solve_array(s, c_loc(b), c_loc(x(:, 2)), loose) == KCL_OK, what)
+    call verify(loose%iterations == r%iterations .and. all(x(:, 1) == x(:, 2)), what)
+    call verify(kcl_solver_number(s, "resumed_at", number) == KCL_OK .and. number > 0, what)
+    call verify(kcl_solver_checkpoint(s, "", 0d0) == KCL_OK, "no more checkpoints")
+    call verify(kcl_solver_checkpoint(s, trim(file), -1d0) == KCL_USAGE, "seconds below 0")
+    call verify(kcl_solver_resume(s, "nosuch.kck") == KCL_INPUT, "no such checkpoint")
+    call kcl_solver_free(s)
+    call kcl_options_free(o)
+    call kcl_matrix_free(A)
+    inquire (file=file, exist=there)
+    call verify(there, what)
+    open (newunit=i, file=file)
+    close (i, status="delete")
+  end subroutine
   subroutine solve_functions
     call verify(kcl_matrix_create_shell(c, int(n, c_int64_t), int(n, c_int64_t), KCL_D, laplace, c_loc(calls(1)), KCL_HOST, &
                                         KCL_SHELL_HERMITIAN + KCL_SHELL_POSITIVE, A) == KCL_OK, "a function as A")
