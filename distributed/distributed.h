@@ -226,6 +226,20 @@ int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out);
 int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex);
 typedef struct kcl_distributed kcl_distributed;
 
+/* ---------------------------------------------------------------- setup.c */
+
+/* A system to be set up on all ranks. */
+typedef struct kcl_shared_input {
+  const kcl_csr *A;
+  kcl_csr **taken; /* A, to be freed as soon as it is not needed; or NULL */
+  kcl_precond *M;  /* given on every rank, of its own rows; or NULL on every rank */
+  kcl_mpi_layout layout;
+  const kcl_options *options;
+} kcl_shared_input;
+
+int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_input *in,
+                          kcl_solver **out);
+
 /* ---------------------------------------------------------------- ways.c */
 
 /* The plan, which is rank 0's, and its first way. */
@@ -245,6 +259,7 @@ struct kcl_distributed {
   kcl_selection *selection; /* the solver's: ways, in one format; NULL: an operator's */
   kcl_mpi_layout layout;
   kcl_csr **taken; /* A of the caller, freed during the set-up; or NULL */
+  kcl_precond *M;  /* given, for own rows; or NULL */
   kcl_comm *comm;
   kcl_order *order; /* NULL: blocks of consecutive rows */
   kcl_domain *domain;

@@ -2,6 +2,7 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
+#include "solver/precond_object.h"
 #include <stdio.h>
 #include <math.h>
 #include <stdlib.h>
@@ -57,6 +58,31 @@ static void count_zeros(kcl_distributed *m) {
   s->first_zero_col = s->zero_cols && !m->order ? (int64_t)first_col : -1;
 }
 
+/* M as the ranks have it: all of one kind, or none. */
+static int compare_precond(const kcl_distributed *m) {
+  const kcl_preconditioner *M = m->M ? m->M->M : NULL;
+  char lines[200];
+  snprintf(lines, sizeof lines,
+           "the given preconditioner=%s\nwhether it is Hermitian=%d\nwhether it has an adjoint=%d\n"
+           "whether it varies=%d\n",
+           m->M ? m->M->kind->name : "(none)", M && M->hermitian, M && M->adjoint, M && M->varies);
+  return kcl_mpi_same(m->comm->ctx, m->comm->comm, lines);
+}
+
+static int give_precond(kcl_distributed *m) {
+  kcl_system *s = m->system;
+  int rc = compare_precond(m);
+  if (rc || !m->M) return rc;
+  rc = m->order ? refuse_on_ranks(s->ctx, "a preconditioner that is given",
+                                  "with partition metis rows move to other ranks")
+                : kcl_precond_give(m->M, s);
+  if (!rc) {
+    kcl_preconditioner_share(s->given), kcl_precond_share(s->object);
+    s->undecided.precond = false;
+  }
+  return kcl_comm_agree(m->comm, rc);
+}
+
 static int know(kcl_distributed *m) {
   kcl_system *s = m->system;
   const double start = kcl_now();
@@ -64,9 +90,11 @@ static int know(kcl_distributed *m) {
   if (rc) return rc;
   s->A = m->domain->given.interior, s->halo = &m->domain->halo;
   kcl_apply_symmetry(s);
+  KCL_TRY(give_precond(m));
   KCL_TRY(kcl_find_zero_columns(s));
   KCL_TRY(kcl_system_scale(s));
   KCL_TRY(kcl_system_convert(s));
+  s->scale_as = NULL;
   count_zeros(m);
   s->seconds_stats = kcl_now() - start;
 done:
@@ -188,6 +216,7 @@ static int set_up_on_ranks(kcl_distributed *m, const kcl_csr *A, const kcl_optio
   double start = kcl_now();
   s->options = kcl_options_of(options);
   s->options.no_direct = true;
+  if (m->M) s->options.precond = NULL;
   kcl_read_options(s);
   rc = kcl_check_options(s);
   if (!rc) rc = kcl_alloc(c->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds);
@@ -272,16 +301,14 @@ static int new_solver(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, 
 }
 
 /* An ordinary solver, bit for bit. */
-static int set_up_alone(kcl_context *ctx, const kcl_csr *A, const kcl_options *options,
-                        kcl_solver **out) {
-  kcl_options o = kcl_options_of(options);
-  if (A) o.precision = kcl_precision_for(o.precision, A->type);
-  return kcl_setup(ctx, A, &o, out);
+static int set_up_alone(kcl_context *ctx, const kcl_shared_input *in, kcl_solver **out) {
+  kcl_options o = kcl_options_of(in->options);
+  if (in->A) o.precision = kcl_precision_for(o.precision, in->A->type);
+  return in->M ? kcl_setup_with(ctx, in->A, in->M, &o, out) : kcl_setup(ctx, in->A, &o, out);
 }
 
-/* taken: A, to be freed as soon as it is not needed; or NULL. */
-static int set_up_any(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken,
-                      kcl_mpi_layout layout, const kcl_options *options, kcl_solver **out) {
+int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_input *in,
+                          kcl_solver **out) {
   kcl_solver *s = NULL;
   kcl_distributed *m = NULL;
   int count, rc;
@@ -290,14 +317,15 @@ static int set_up_any(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr
   MPI_Comm_size(comm, &count);
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = NULL;
-  if (!rc && (unsigned)layout > KCL_MPI_ROWS)
-    rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)layout);
+  if (!rc && (unsigned)in->layout > KCL_MPI_ROWS)
+    rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)in->layout);
   const bool alone = count == 1 && !ctx->reproducible;
-  if (!rc && !alone) rc = new_solver(ctx, layout, taken, &s, &m);
+  if (!rc && !alone) rc = new_solver(ctx, in->layout, in->taken, &s, &m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
-  if (alone) return set_up_alone(ctx, A, options, out);
+  if (alone) return set_up_alone(ctx, in, out);
+  m->M = in->M;
   KCL_TRY(kcl_distributed_begin(m, comm));
-  KCL_TRY(set_up_on_ranks(m, A, options));
+  KCL_TRY(set_up_on_ranks(m, in->A, in->options));
   m->taken = NULL;
   *out = s, s = NULL;
 done:
@@ -307,11 +335,15 @@ done:
 
 int kcl_mpi_setup(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
                   const kcl_options *options, kcl_solver **out) {
-  return set_up_any(ctx, comm, A, NULL, layout, options, out);
+  const kcl_shared_input in = {.A = A, .layout = layout, .options = options};
+  return kcl_distributed_setup(ctx, comm, &in, out);
 }
 
 int kcl_mpi_setup_part(kcl_context *ctx, MPI_Comm comm, kcl_mpi_part *part,
                        const kcl_options *options, kcl_solver **out) {
-  return set_up_any(ctx, comm, part ? part->A : NULL, part ? &part->A : NULL, KCL_MPI_ROWS, options,
-                    out);
+  const kcl_shared_input in = {.A = part ? part->A : NULL,
+                               .taken = part ? &part->A : NULL,
+                               .layout = KCL_MPI_ROWS,
+                               .options = options};
+  return kcl_distributed_setup(ctx, comm, &in, out);
 }

@@ -28,17 +28,18 @@ static int check_way(const kcl_distributed *m, const kcl_way *w) {
   return kcl_check_fit(s, w->method);
 }
 
-/* A way as a number, from 0, and back. */
+/* A way as a number, from 0, and back. Beyond the registry is the one preconditioner that is not in it, a function. */
 static int64_t number_of_way(const kcl_way *w) {
   int i = 0, j = 0;
   while (i < kcl_method_count && kcl_method_at(i) != w->method) i++;
   while (j < kcl_precond_count && kcl_precond_at(j) != w->precond) j++;
-  return (int64_t)i * kcl_precond_count + j;
+  return (int64_t)i * (kcl_precond_count + 1) + j;
 }
 
 static kcl_way way_of(int64_t number) {
-  return (kcl_way){kcl_method_at((int)(number / kcl_precond_count)),
-                   kcl_precond_at((int)(number % kcl_precond_count))};
+  const int j = (int)(number % (kcl_precond_count + 1));
+  return (kcl_way){kcl_method_at((int)(number / (kcl_precond_count + 1))),
+                   j < kcl_precond_count ? kcl_precond_at(j) : &kcl_precond_shell};
 }
 
 /* What rank 0 has room for, the others may not have. */

@@ -59,6 +59,8 @@ for n in 1 2 4; do
   tally $? "scale_mpi on $n ranks"
   ranks $n "$BUILD/tests/mpi/context_mpi" cpu >"$tmp/log" 2>&1
   tally $? "context_mpi on $n ranks"
+  ranks $n "$BUILD/tests/mpi/shells_mpi" cpu >"$tmp/log" 2>&1
+  tally $? "shells_mpi on $n ranks"
   ranks $n "$BUILD/tests/mpi/rectangle_mpi" >"$tmp/log" 2>&1
   tally $? "rectangle_mpi on $n ranks"
 done

@@ -33,7 +33,9 @@ typedef enum kcl_share_rule {
 typedef struct kcl_world kcl_world;
 struct kcl_world {
   int rank, ranks;
-  int (*setup)(kcl_context *ctx, const kcl_csr *A, const kcl_options *o, kcl_solver **out);
+  /* M: given, its part on each rank; or NULL */
+  int (*setup)(kcl_context *ctx, const kcl_csr *A, kcl_precond *M, const kcl_options *o,
+               kcl_solver **out);
   int (*multiply)(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
                   kcl_operator **out);
   void (*free)(kcl_world *);

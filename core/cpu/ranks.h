@@ -75,7 +75,8 @@ static void store_chunk_sums(const kcl_cpu *e, const kcl_stage *s, const bool *a
     }
 }
 
-/* Begins to add this rank's sums of a stage over the ranks; end_stage_sum waits for the result and stores it in partial. */
+/* Begins to add this rank's sums of a stage over the ranks, and reports its failure; end_stage_sum waits for the result and stores
+ * it in partial. */
 static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
                             const bool *active) {
   double all[KCL_CPU_MOST_SUMS];
@@ -89,7 +90,7 @@ static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage 
       for (int i = 0; i < KCL_CPU_CHUNKS; i++) *total = s_add(*total, own[i]);
       for (int p = 0; p < KCL_PARTS; p++) all[n++] = (double)parts[p];
     }
-  ranks->begin_sum(ranks, KCL_OK, n, all);
+  ranks->begin_sum(ranks, e->failed, n, all);
 }
 
 static int end_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active,
@@ -114,7 +115,7 @@ static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage
       for (int p = 0; p < KCL_PARTS; p++, n++)
         for (int i = 0; i < blocks; i++) own[n * blocks + i] = (double)parts[i * KCL_PARTS + p];
     }
-  const int rc = ranks->sum_blocks(ranks, KCL_OK, n, blocks, own, all);
+  const int rc = ranks->sum_blocks(ranks, e->failed, n, blocks, own, all);
   store_chunk_sums(e, s, active, all, latest_sums(e));
   return rc;
 }
@@ -131,7 +132,7 @@ static int idle_on_ranks(const kcl_cpu *e, const kcl_stage *s) {
   const kcl_halo *h = kcl_stage_halo(s);
   if (h) h->begin(h), h->end(h);
   const int dots = kcl_stage_dots(s) * e->k->nrhs;
-  return dots ? ranks->sum(ranks, KCL_OK, dots * KCL_PARTS, nothing) : KCL_OK;
+  return dots ? ranks->sum(ranks, e->failed, dots * KCL_PARTS, nothing) : KCL_OK;
 }
 
 /* Ends the halo exchange of a stage, after its threads have ended. */

@@ -32,6 +32,7 @@ typedef struct kcl_cpu {
   int threads, team;               /* maximum, and in use */
   int until_trial;                 /* batches until the other team size is timed */
   double seconds;                  /* per iteration, in the last batch */
+  int failed; /* of a function of the caller's in this run; on ranks the next sum reports it to all */
 } kcl_cpu;
 
 /* Partial sums alternate between two buffers: one has those of the latest stage, the other those of the stage before. */

@@ -19,18 +19,17 @@ static bool may_share(const kcl_matrix *A, const kcl_options *o) {
   return !o->format || !strcmp(o->format, "auto") || !strcmp(o->format, A->about.format);
 }
 
-static int create_on_ranks(kcl_matrix *A, const kcl_precond *M, const kcl_options *o,
-                           kcl_solver **out) {
-  if (M || A->shell.apply)
-    return kcl_fail(A->ctx, KCL_USAGE, "%s: not on several ranks",
-                    M ? "a preconditioner that is given" : "a matrix that is a function");
-  return A->ctx->world->setup(A->ctx, A->A, o, out);
+static int create_on_ranks(kcl_matrix *A, kcl_precond *M, const kcl_options *o, kcl_solver **out) {
+  if (A->shell.apply)
+    return kcl_fail(A->ctx, KCL_USAGE, "a matrix that is a function: not on several ranks");
+  return A->ctx->world->setup(A->ctx, A->A, M, o, out);
 }
 
 /* On ranks all is set up anew. */
 static int update_on_ranks(kcl_solver *s, const kcl_csr *A) {
   kcl_solver *fresh = NULL;
-  int rc = s->system.ctx->world->setup(s->system.ctx, A, &s->system.options, &fresh);
+  const kcl_system *t = &s->system;
+  int rc = t->ctx->world->setup(t->ctx, A, t->object, &t->options, &fresh);
   if (!rc) kcl_solver_replace(s, &fresh);
   return rc;
 }
