@@ -232,13 +232,23 @@ typedef struct kcl_distributed kcl_distributed;
 typedef struct kcl_shared_input {
   const kcl_csr *A;
   kcl_csr **taken; /* A, to be freed as soon as it is not needed; or NULL */
-  kcl_precond *M;  /* given on every rank, of its own rows; or NULL on every rank */
+  const kcl_shell
+      *shell;     /* in place of A's rows: y = A x from own elements of x to own rows; or NULL */
+  kcl_precond *M; /* given on every rank, of its own rows; or NULL on every rank */
   kcl_mpi_layout layout;
   const kcl_options *options;
 } kcl_shared_input;
 
 int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_input *in,
                           kcl_solver **out);
+
+/* ---------------------------------------------------------------- functions.c */
+
+/* M that was given, for the system as it is known; on all ranks or on none. */
+int kcl_distributed_give_precond(kcl_distributed *m);
+/* A as a function: the domain of a matrix without entries, what was declared of it, its products. */
+int kcl_distribute_shell(kcl_distributed *m, const kcl_shell *A);
+int kcl_refuse_on_ranks(kcl_context *ctx, const char *what, const char *why);
 
 /* ---------------------------------------------------------------- ways.c */
 
@@ -260,6 +270,7 @@ struct kcl_distributed {
   kcl_mpi_layout layout;
   kcl_csr **taken; /* A of the caller, freed during the set-up; or NULL */
   kcl_precond *M;  /* given, for own rows; or NULL */
+  kcl_shell shell; /* in place of A's rows, where apply is not NULL */
   kcl_comm *comm;
   kcl_order *order; /* NULL: blocks of consecutive rows */
   kcl_domain *domain;
@@ -299,6 +310,8 @@ int kcl_distribute_rows(kcl_distributed *m, const kcl_csr *A);
 /* Elements of any type from where the caller has them to their owners, and back (vectors.c); first: comm->first or comm->column. */
 int kcl_take_vector(const kcl_distributed *m, const int64_t *first, kcl_type type, const void *held,
                     void *own);
+int kcl_distribute_near_null(
+    kcl_distributed *m); /* own rows of options.near_null, which has the layout of A */
 int kcl_return_vector(const kcl_distributed *m, const int64_t *first, kcl_type type,
                       const void *own, void *held);
 

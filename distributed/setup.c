@@ -2,17 +2,11 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
-#include "solver/precond_object.h"
-#include <stdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- what several ranks cannot do */
-
-static int refuse_on_ranks(kcl_context *ctx, const char *what, const char *why) {
-  return kcl_fail(ctx, KCL_USAGE, "%s: not on several ranks: %s", what, why);
-}
 
 int kcl_check_ranks(const kcl_system *s) {
   const int threads = s->ctx->opencl ? 1 : s->ctx->threads;
@@ -34,10 +28,10 @@ int kcl_check_ranks(const kcl_system *s) {
 
 static int check_asked(const kcl_system *s) {
   if (s->options.mixed)
-    return refuse_on_ranks(s->ctx, "mixed precision", "the second engine is not distributed");
+    return kcl_refuse_on_ranks(s->ctx, "mixed precision", "the second engine is not distributed");
   if (s->undecided.measure)
-    return refuse_on_ranks(s->ctx, "format measure",
-                           "ranks would time one after another; auto predicts");
+    return kcl_refuse_on_ranks(s->ctx, "format measure",
+                               "ranks would time one after another; auto predicts");
   return kcl_check_ranks(s);
 }
 
@@ -58,31 +52,6 @@ static void count_zeros(kcl_distributed *m) {
   s->first_zero_col = s->zero_cols && !m->order ? (int64_t)first_col : -1;
 }
 
-/* M as the ranks have it: all of one kind, or none. */
-static int compare_precond(const kcl_distributed *m) {
-  const kcl_preconditioner *M = m->M ? m->M->M : NULL;
-  char lines[200];
-  snprintf(lines, sizeof lines,
-           "the given preconditioner=%s\nwhether it is Hermitian=%d\nwhether it has an adjoint=%d\n"
-           "whether it varies=%d\n",
-           m->M ? m->M->kind->name : "(none)", M && M->hermitian, M && M->adjoint, M && M->varies);
-  return kcl_mpi_same(m->comm->ctx, m->comm->comm, lines);
-}
-
-static int give_precond(kcl_distributed *m) {
-  kcl_system *s = m->system;
-  int rc = compare_precond(m);
-  if (rc || !m->M) return rc;
-  rc = m->order ? refuse_on_ranks(s->ctx, "a preconditioner that is given",
-                                  "with partition metis rows move to other ranks")
-                : kcl_precond_give(m->M, s);
-  if (!rc) {
-    kcl_preconditioner_share(s->given), kcl_precond_share(s->object);
-    s->undecided.precond = false;
-  }
-  return kcl_comm_agree(m->comm, rc);
-}
-
 static int know(kcl_distributed *m) {
   kcl_system *s = m->system;
   const double start = kcl_now();
@@ -90,7 +59,7 @@ static int know(kcl_distributed *m) {
   if (rc) return rc;
   s->A = m->domain->given.interior, s->halo = &m->domain->halo;
   kcl_apply_symmetry(s);
-  KCL_TRY(give_precond(m));
+  KCL_TRY(kcl_distributed_give_precond(m));
   KCL_TRY(kcl_find_zero_columns(s));
   KCL_TRY(kcl_system_scale(s));
   KCL_TRY(kcl_system_convert(s));
@@ -98,31 +67,6 @@ static int know(kcl_distributed *m) {
   count_zeros(m);
   s->seconds_stats = kcl_now() - start;
 done:
-  return rc;
-}
-
-/* Own rows of the near-null vectors, which have the layout of A. */
-static int give_near_null(kcl_distributed *m) {
-  kcl_comm *c = m->comm;
-  const kcl_dense *given = m->system->options.near_null;
-  const int me = c->ranks.rank;
-  if (m->layout == KCL_MPI_ROWS && !m->order) return KCL_OK;
-  const int64_t cols = kcl_ranks_decide(&c->ranks, given ? given->cols : 0),
-                own = c->first[me + 1] - c->first[me];
-  int rc = m->held && given ? kcl_dense_need(m->comm->ctx, "near_null", given) : KCL_OK;
-  m->system->options.near_null = NULL;
-  if (!cols) return KCL_OK;
-  if (!rc && m->held &&
-      (!given || given->cols != cols || given->rows != m->held || given->type != KCL_D))
-    rc = kcl_fail(m->comm->ctx, KCL_USAGE,
-                  "near-null vectors are real and have %lld rows, as the matrix",
-                  (long long)m->held);
-  if (!rc) rc = kcl_dense_create(m->comm->ctx, own, cols, KCL_D, &m->near_null);
-  if ((rc = kcl_comm_agree(c, rc))) return rc;
-  for (int64_t j = 0; j < cols && !rc; j++)
-    rc = kcl_take_vector(m, c->first, KCL_D, m->held ? given->val + j * given->rows : NULL,
-                         m->near_null->val + j * own);
-  m->system->options.near_null = m->near_null;
   return rc;
 }
 
@@ -209,26 +153,39 @@ done:
   return rc;
 }
 
-static int set_up_on_ranks(kcl_distributed *m, const kcl_csr *A, const kcl_options *options) {
+static int know_rows(kcl_distributed *m, const kcl_csr *A) {
+  kcl_options *o = &m->system->options;
+  int rc = kcl_distribute_rows(m, A);
+  if (rc) return rc;
+  o->precision = kcl_precision_for(o->precision, m->type);
+  rc = know(m);
+  return rc ? rc : kcl_distribute_near_null(m);
+}
+
+static int set_up_on_ranks(kcl_distributed *m, const kcl_shared_input *in) {
   kcl_comm *c = m->comm;
   kcl_system *s = m->system;
   int rc;
   double start = kcl_now();
-  s->options = kcl_options_of(options);
+  s->options =
+      in->shell ? kcl_options_for_shell(in->options, in->shell) : kcl_options_of(in->options);
   s->options.no_direct = true;
   if (m->M) s->options.precond = NULL;
   kcl_read_options(s);
   rc = kcl_check_options(s);
+  if (kcl_comm_differs(c, in->shell != NULL) && !rc)
+    rc = kcl_fail(c->ctx, KCL_USAGE, "A is a function on some ranks, and has entries on others");
   if (!rc) rc = kcl_alloc(c->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds);
   if (!rc) rc = check_asked(s);
+  if (!rc && in->shell) rc = kcl_check_shell_options(c->ctx, in->shell, &s->options);
   KCL_TRY(kcl_comm_agree(c, rc));
   KCL_TRY(kcl_comm_same_options(c, m->layout, &s->options));
   s->options.nrhs = columns_at_once(m);
   s->seconds_check = kcl_now() - start;
-  KCL_TRY(kcl_distribute_rows(m, A));
-  s->options.precision = kcl_precision_for(s->options.precision, m->type);
-  KCL_TRY(know(m));
-  KCL_TRY(give_near_null(m));
+  if (in->shell)
+    KCL_TRY(kcl_distribute_shell(m, in->shell));
+  else
+    KCL_TRY(know_rows(m, in->A));
   KCL_TRY(kcl_ways_plan(m));
   KCL_TRY(first_engine(m));
   kcl_distributed_add_sizes(m, m->selection->engine);
@@ -303,6 +260,7 @@ static int new_solver(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, 
 /* An ordinary solver, bit for bit. */
 static int set_up_alone(kcl_context *ctx, const kcl_shared_input *in, kcl_solver **out) {
   kcl_options o = kcl_options_of(in->options);
+  if (in->shell) return kcl_setup_shell(ctx, in->shell, in->M, in->options, out);
   if (in->A) o.precision = kcl_precision_for(o.precision, in->A->type);
   return in->M ? kcl_setup_with(ctx, in->A, in->M, &o, out) : kcl_setup(ctx, in->A, &o, out);
 }
@@ -325,7 +283,7 @@ int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_inpu
   if (alone) return set_up_alone(ctx, in, out);
   m->M = in->M;
   KCL_TRY(kcl_distributed_begin(m, comm));
-  KCL_TRY(set_up_on_ranks(m, in->A, in->options));
+  KCL_TRY(set_up_on_ranks(m, in));
   m->taken = NULL;
   *out = s, s = NULL;
 done:

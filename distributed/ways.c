@@ -126,7 +126,7 @@ static int distribute_adjoint(kcl_distributed *m, const kcl_way *w) {
   kcl_system *s = m->system;
   kcl_csr *AH = NULL;
   int rc;
-  if (!w->method->adjoint || m->adjoint) return KCL_OK;
+  if (!w->method->adjoint || m->adjoint || s->shell) return KCL_OK;
   KCL_TRY(kcl_adjoint_rows(m->domain, &AH));
   KCL_TRY(kcl_domain_create(m->comm, AH, &AH, m->comm->first, &m->adjoint));
   KCL_TRY(kcl_distributed_convert_adjoint(m));

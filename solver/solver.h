@@ -63,6 +63,9 @@ int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list);
  * none; format is auto, mixed is refused, auto solves nothing directly. KCL_USAGE also: what kcl_shell_check refuses. */
 int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
                     const kcl_options *options, kcl_solver **out); /* M: given, or NULL */
+/* Its parts: options of all, NULL: defaults; are they of a shell? */
+kcl_options kcl_options_for_shell(const kcl_options *options, const kcl_shell *A);
+int kcl_check_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *o);
 /* The certificate of an answer by products in working precision. What needs the rows of A is -1; |A|_F is an
  * estimate. */
 int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_certificate *out);

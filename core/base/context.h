@@ -31,11 +31,12 @@ typedef enum kcl_share_rule {
 
 /* Functions on several ranks, in place of those of one process (distributed/world.c). */
 typedef struct kcl_world kcl_world;
+struct kcl_shell;
 struct kcl_world {
   int rank, ranks;
-  /* M: given, its part on each rank; or NULL */
-  int (*setup)(kcl_context *ctx, const kcl_csr *A, kcl_precond *M, const kcl_options *o,
-               kcl_solver **out);
+  /* shell: in place of the rows of A, or NULL; M: given, its part on each rank, or NULL */
+  int (*setup)(kcl_context *ctx, const kcl_csr *A, const struct kcl_shell *shell, kcl_precond *M,
+               const kcl_options *o, kcl_solver **out);
   int (*multiply)(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
                   kcl_operator **out);
   void (*free)(kcl_world *);

@@ -20,16 +20,15 @@ static bool may_share(const kcl_matrix *A, const kcl_options *o) {
 }
 
 static int create_on_ranks(kcl_matrix *A, kcl_precond *M, const kcl_options *o, kcl_solver **out) {
-  if (A->shell.apply)
-    return kcl_fail(A->ctx, KCL_USAGE, "a matrix that is a function: not on several ranks");
-  return A->ctx->world->setup(A->ctx, A->A, M, o, out);
+  const kcl_shell *shell = A->shell.apply ? &A->shell : NULL;
+  return A->ctx->world->setup(A->ctx, A->A, shell, M, o, out);
 }
 
 /* On ranks all is set up anew. */
 static int update_on_ranks(kcl_solver *s, const kcl_csr *A) {
   kcl_solver *fresh = NULL;
   const kcl_system *t = &s->system;
-  int rc = t->ctx->world->setup(t->ctx, A, t->object, &t->options, &fresh);
+  int rc = t->ctx->world->setup(t->ctx, A, NULL, t->object, &t->options, &fresh);
   if (!rc) kcl_solver_replace(s, &fresh);
   return rc;
 }
@@ -43,7 +42,7 @@ int kcl_solver_create(kcl_matrix *A, kcl_precond *M, const kcl_options *options,
   kcl_options o = kcl_options_for(options, A->A);
   o.near_null = A->near_null;
   if (kcl_on_ranks(A->ctx))
-    rc = create_on_ranks(A, M, &o, out);
+    rc = create_on_ranks(A, M, A->shell.apply ? options : &o, out);
   else if (A->shell.apply)
     rc = kcl_setup_shell(A->ctx, &A->shell, M, options, out);
   else if (M)

@@ -1,202 +1,168 @@
-/* Functions of the caller's on several ranks: a preconditioner of own rows. Solutions are checked by plain loops over the whole grid; a
- * function that fails on one rank ends the solve on all.
- * usage: mpirun -n N shells_mpi [DEVICE] */
-#include "krylocl_mpi.h"
-#include "tests/mpi/totals.h"
-#include "tests/tol.h"
-#include <math.h>
-#include <string.h>
+/* Matrices without entries on several ranks: the function of each computes own rows and exchanges elements of x by itself. One that fails on
+ * one rank ends the solve on all. */
+#include "tests/mpi/grid.h"
 
-enum { SIDE = 24, N = SIDE * SIDE, MOST = 5 * N };
-static const double CENTRE = 4.1;
+/* y = A x, or A^H x of the transposed coefficients; the lines before and behind own rows come from the neighbours. */
+typedef struct stencil {
+  int64_t calls, trouble; /* as of lines */
+  double x[N + 2 * SIDE]; /* own elements behind SIDE of the rank before */
+} stencil;
 
-static int rank, ranks;
-static int64_t first, end; /* own rows: whole lines of the grid */
-static kcl_context *c;
-
-/* Element i of A x, the five-point stencil, from the whole x. */
-static double product_at(const double *x, int64_t i) {
-  return CENTRE * x[i] - (i >= SIDE ? x[i - SIDE] : 0) - (i < N - SIDE ? x[i + SIDE] : 0) -
-         (i % SIDE ? x[i - 1] : 0) - ((i + 1) % SIDE ? x[i + 1] : 0);
+static void exchange_lines(stencil *f, int64_t n) {
+  const int before = rank ? rank - 1 : MPI_PROC_NULL,
+            behind = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL;
+  double *own = f->x + SIDE;
+  MPI_Sendrecv(own, SIDE, MPI_DOUBLE, before, 0, own + n, SIDE, MPI_DOUBLE, behind, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(own + n - SIDE, SIDE, MPI_DOUBLE, behind, 0, f->x, SIDE, MPI_DOUBLE, before, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* |b - A x| / |b| of the whole grid from own elements of x. */
-static double residual_of(const double *b, const double *own) {
-  double x[N] = {0}, all[N], rr = 0, bb = 0;
-  memcpy(x + first, own, (size_t)(end - first) * sizeof *x);
-  MPI_Allreduce(x, all, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  for (int64_t i = 0; i < N; i++) {
-    const double r = b[i] - product_at(all, i);
-    rr += r * r, bb += b[i] * b[i];
-  }
-  return sqrt(rr / bb);
-}
-
-static kcl_matrix *matrix_of_entries(void) {
-  static int64_t row[N + 1];
-  static int32_t col[MOST];
-  static double val[MOST];
-  kcl_matrix *A = NULL;
-  int64_t k = 0;
-  for (int64_t i = first; i < end; i++) {
-    const int64_t near[] = {i - SIDE, i - 1, i, i + 1, i + SIDE};
-    row[i - first] = k;
-    for (int j = 0; j < 5; j++)
-      if (near[j] >= 0 && near[j] < N && (j != 1 || i % SIDE) && (j != 3 || (i + 1) % SIDE))
-        col[k] = (int32_t)near[j], val[k++] = j == 2 ? CENTRE : -1;
-  }
-  row[end - first] = k;
-  const kcl_entries e = {.size = sizeof e,
-                         .rows = end - first,
-                         .cols = N,
-                         .nnz = k,
-                         .row = row,
-                         .col = col,
-                         .val = val,
-                         .layout = KCL_CSR,
-                         .row_bits = 64,
-                         .col_bits = 32,
-                         .type = 'd'};
-  CHECKF(!kcl_matrix_create(c, &e, &A), "%s", kcl_error());
-  return A;
-}
-
-static kcl_options *options_from(const char *text) {
-  kcl_options *o = NULL;
-  CHECKF(!kcl_options_create(&o) && !kcl_options_parse(o, text), "%s", kcl_error());
-  return o;
-}
-
-/* ---------------------------------------------------------------- M */
-
-/* z = T^-1 r, T the tridiagonal part of A in this rank's rows. */
-typedef struct lines {
-  int64_t calls, trouble; /* trouble: the call that fails, from 1 */
-  bool varies;            /* each second call scales by 1.5 */
-} lines;
-
-static int solve_lines(void *user, int adjoint, const kcl_vectors *r, kcl_vectors *z, void *queue) {
-  lines *f = user;
-  double upper[N], *v = z->data;
-  const double *in = r->data;
+static int apply_stencil(void *user, int adjoint, const kcl_vectors *x, kcl_vectors *y,
+                         void *queue) {
+  stencil *f = user;
   const int64_t n = end - first;
-  (void)adjoint, (void)queue;
+  const double left = adjoint ? east : west, right = adjoint ? west : east, *in = f->x;
+  double *out = y->data;
+  (void)queue;
+  memset(f->x, 0, sizeof f->x);
+  memcpy(f->x + SIDE, x->data, (size_t)n * sizeof *f->x);
+  exchange_lines(f, n);
   if (++f->calls == f->trouble) return KCL_REFUSED;
-  if (r->rows != n || z->rows != n || r->place != KCL_HOST) return KCL_USAGE;
-  for (int64_t i = 0; i < n; i++) {
-    const double pivot = CENTRE - (i ? upper[i - 1] : 0);
-    upper[i] = 1 / pivot, v[i] = (in[i] + (i ? v[i - 1] : 0)) / pivot;
-  }
-  for (int64_t i = n - 2; i >= 0; i--) v[i] += upper[i] * v[i + 1];
-  for (int64_t i = 0; i < n && f->varies && f->calls % 2; i++) v[i] *= 1.5;
+  if (x->rows != n || y->rows != n || x->place != KCL_HOST) return KCL_USAGE;
+  for (int64_t i = 0; i < n; i++)
+    out[i] = CENTRE * in[i + SIDE] - in[i] - in[i + 2 * SIDE] +
+             (i % SIDE ? left * in[i + SIDE - 1] : 0) +
+             ((i + 1) % SIDE ? right * in[i + SIDE + 1] : 0);
   return KCL_OK;
 }
 
-static int create_with_M(kcl_matrix *A, lines *f, unsigned properties, const char *options,
-                         kcl_solver **s) {
-  kcl_options *o = options_from(options);
-  kcl_precond *M = NULL;
-  CHECKF(!kcl_precond_create_shell(c, end - first, 'd', solve_lines, f, KCL_HOST, properties, &M),
-         "%s", kcl_error());
-  const int rc = kcl_solver_create(A, M, o, s);
-  kcl_precond_free(&M), kcl_options_free(&o);
-  return rc;
-}
-
-static int64_t solve_checked(kcl_solver *s, const char *what) {
-  double b[N], x[N] = {0};
-  kcl_result r = {.size = sizeof r};
-  for (int i = 0; i < N; i++) b[i] = 1 + i % 5;
-  CHECKF(!kcl_solve_array(s, b + first, x, &r) && r.converged, "%s: %s", what, kcl_error());
-  const double residual = residual_of(b, x);
-  CHECKF(residual <= tol_claim(1e-8, 0), "%s: residual %g", what, residual);
-  return r.iterations;
-}
-
-/* Without M, with it, and after an update, which keeps it. */
-static void test_M(unsigned properties, const char *options, const char *method) {
-  kcl_matrix *A = matrix_of_entries();
-  kcl_solver *s = NULL, *plain = NULL;
-  kcl_options *o = options_from("solver=cg precond=none");
-  lines f = {.varies = properties & KCL_PRECOND_VARIES};
-  CHECKF(!kcl_solver_create(A, NULL, o, &plain), "%s", kcl_error());
-  const int64_t without = solve_checked(plain, "cg without M");
-  CHECKF(!create_with_M(A, &f, properties, options, &s), "%s: %s", options, kcl_error());
-  CHECKF(!strcmp(kcl_solver_text(s, "solver"), method) &&
-             !strcmp(kcl_solver_text(s, "precond"), "shell"),
-         "%s with %s", kcl_solver_text(s, "solver"), kcl_solver_text(s, "precond"));
-  for (int step = 0; step < 2 && s; step++) {
-    if (step) CHECKF(!kcl_solver_update(s, A, KCL_KEEP_NOTHING), "%s", kcl_error());
-    f.calls = 0;
-    const int64_t iterations = solve_checked(s, options);
-    CHECKF(iterations < without && f.calls >= iterations,
-           "%s: %lld iterations, without M %lld; %lld calls", options, (long long)iterations,
-           (long long)without, (long long)f.calls);
-  }
-  kcl_options_free(&o), kcl_matrix_free(&A), kcl_solver_free(&s), kcl_solver_free(&plain);
-}
-
-/* ---------------------------------------------------------------- failures */
-
-/* The status and the message are those of the last rank, on every rank. */
-static void check_failed_solve(kcl_solver *s, const char *what, int64_t call) {
-  double b[N], x[N] = {0};
-  kcl_result r = {.size = sizeof r};
-  char text[60] = "";
-  for (int i = 0; i < N; i++) b[i] = 1;
-  const int rc = kcl_solve_array(s, b, x, &r);
-  if (ranks > 1) snprintf(text, sizeof text, "rank %d: ", ranks - 1);
-  strcat(text, "the function that multiplies by ");
-  CHECKF(rc == KCL_REFUSED && !strncmp(kcl_error(), text, strlen(text)), "%s, call %lld: %d, %s",
-         what, (long long)call, rc, kcl_error());
-}
-
-/* M fails on the last rank at one call; afterwards the solver can be used again. */
-static void test_M_fails(const char *options) {
-  kcl_matrix *A = matrix_of_entries();
+/* A solver of the stencil; M: as above, of own rows, or NULL. */
+static kcl_solver *solver_of_stencil(stencil *f, unsigned properties, lines *M, const char *text) {
+  kcl_matrix *A = NULL;
   kcl_solver *s = NULL;
-  lines f = {0};
-  CHECKF(!create_with_M(A, &f, KCL_PRECOND_HERMITIAN, options, &s), "%s: %s", options, kcl_error());
+  kcl_options *o = options_from(text);
+  const int64_t n = end - first;
+  CHECKF(!kcl_matrix_create_shell(c, n, n, 'd', apply_stencil, f, KCL_HOST, properties, &A), "%s",
+         kcl_error());
+  const int rc =
+      M ? create_with_M(A, M, KCL_PRECOND_HERMITIAN, text, &s) : kcl_solver_create(A, NULL, o, &s);
+  CHECKF(!rc, "%s: %s", text, kcl_error());
+  kcl_matrix_free(&A), kcl_options_free(&o);
+  return s;
+}
+
+enum { HERMITIAN = KCL_SHELL_HERMITIAN | KCL_SHELL_POSITIVE };
+
+/* As many iterations as with entries. */
+static void test_A(const char *options) {
+  static stencil f;
+  kcl_matrix *A = matrix_of_entries();
+  kcl_options *o = options_from(options);
+  kcl_solver *s = solver_of_stencil(&f, HERMITIAN, NULL, options), *other = NULL;
+  CHECKF(!kcl_solver_create(A, NULL, o, &other), "%s", kcl_error());
+  const int64_t iterations = solve_checked(s, options), expected = solve_checked(other, options);
+  CHECKF(llabs(iterations - expected) <= 1, "%s: %lld iterations, with entries %lld", options,
+         (long long)iterations, (long long)expected);
+  kcl_solver_free(&s), kcl_solver_free(&other), kcl_matrix_free(&A), kcl_options_free(&o);
+}
+
+/* A fails on the last rank at one call. */
+static void test_A_fails(const char *options) {
+  static stencil f;
+  lines M = {0};
+  kcl_solver *s = solver_of_stencil(&f, HERMITIAN, &M, options);
   for (int64_t call = 1; call <= 7 && s; call += call == 1 ? 1 : 5) {
     f.calls = 0, f.trouble = rank == ranks - 1 ? call : 0;
     check_failed_solve(s, options, call);
   }
   f.trouble = 0;
   solve_checked(s, options);
+  kcl_solver_free(&s);
+}
+
+/* Methods that multiply by A^H. */
+static void test_adjoint(const char *options) {
+  static stencil f;
+  west = -1.3, east = -0.7;
+  kcl_solver *s = solver_of_stencil(&f, KCL_SHELL_ADJOINT, NULL, options);
+  solve_checked(s, options);
+  kcl_solver_free(&s);
+  west = east = -1;
+}
+
+/* A = [2 I; I], rows 2 i and 2 i + 1 from element i of x. */
+static int apply_twice(void *user, int adjoint, const kcl_vectors *x, kcl_vectors *y, void *queue) {
+  const double *in = x->data;
+  double *out = y->data;
+  (void)user, (void)queue;
+  for (int64_t i = 0; i < end - first; i++)
+    if (adjoint)
+      out[i] = 2 * in[2 * i] + in[2 * i + 1];
+    else
+      out[2 * i] = 2 * in[i], out[2 * i + 1] = in[i];
+  return KCL_OK;
+}
+
+static void test_rectangle(const char *options) {
+  double b[2 * N], x[N] = {0}, worst = 0;
+  kcl_matrix *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_options *o = options_from(options);
+  kcl_result r = {.size = sizeof r};
+  const int64_t n = end - first;
+  for (int64_t i = 0; i < 2 * n; i++) b[i] = i % 2 ? 1 : 2;
+  CHECKF(!kcl_matrix_create_shell(c, 2 * n, n, 'd', apply_twice, NULL, KCL_HOST, KCL_SHELL_ADJOINT,
+                                  &A) &&
+             !kcl_solver_create(A, NULL, o, &s) && !kcl_solve_array(s, b, x, &r) && r.converged,
+         "%s: %s", options, kcl_error());
+  for (int64_t i = 0; i < n; i++) worst = fmax(worst, fabs(x[i] - 1));
+  CHECKF(worst <= 1e-8, "%s: x differs by %g", options, worst); /* A^H A = 5 I */
+  kcl_options_free(&o), kcl_matrix_free(&A), kcl_solver_free(&s);
+}
+
+/* ---------------------------------------------------------------- refused */
+
+static void check_refused(int64_t rows, unsigned properties, const char *words) {
+  static stencil f;
+  kcl_matrix *A = NULL;
+  kcl_solver *s = NULL;
+  CHECKF(!kcl_matrix_create_shell(c, rows, end - first, 'd', apply_stencil, &f, KCL_HOST,
+                                  properties, &A),
+         "%s", kcl_error());
+  CHECKF(kcl_solver_create(A, NULL, NULL, &s) == KCL_USAGE && !s && strstr(kcl_error(), words),
+         "instead of %s: %s", words, kcl_error());
   kcl_matrix_free(&A), kcl_solver_free(&s);
 }
 
-/* Ranks with different preconditioners set up nothing. */
-static void test_M_differs(void) {
+static void test_refused(void) {
+  const int64_t n = end - first;
+  const bool last = rank == ranks - 1;
   kcl_matrix *A = matrix_of_entries();
   kcl_solver *s = NULL;
-  lines f = {0};
-  const bool last = rank == ranks - 1;
-  const unsigned differ = KCL_PRECOND_HERMITIAN | (last ? KCL_PRECOND_VARIES : 0u);
-  CHECKF(create_with_M(A, &f, differ, "solver=auto", &s) == KCL_USAGE && !s &&
-             strstr(kcl_error(), "whether it varies"),
-         "%s", kcl_error());
-  CHECKF(last ? kcl_solver_create(A, NULL, NULL, &s) == KCL_USAGE
-              : create_with_M(A, &f, 0, "", &s) == KCL_USAGE,
-         "%s", kcl_error());
-  CHECK(!s && strstr(kcl_error(), "preconditioner"));
-  kcl_matrix_free(&A);
+  check_refused(n, last ? KCL_SHELL_ADJOINT : 0, "whether it has an adjoint");
+  check_refused(n + (last ? 1 : 0) - (rank ? 0 : 1), 0, "as many of both");
+  if (last)
+    check_refused(n, 0, "a function on some ranks");
+  else
+    CHECK(kcl_solver_create(A, NULL, NULL, &s) == KCL_USAGE && !s);
+  if (!kcl_mpi_set_partition(c, "metis")) {
+    lines f = {0};
+    check_refused(n, 0, "partition metis");
+    CHECKF(create_with_M(A, &f, 0, "", &s) == KCL_USAGE && strstr(kcl_error(), "partition metis"),
+           "%s", kcl_error());
+  }
+  kcl_mpi_set_partition(c, "rows"), kcl_matrix_free(&A);
 }
 
 int main(int argc, char **argv) {
-  static const char *const methods[] = {"solver=cg", "solver=cg-pipelined", "solver=bicgstab",
-                                        "solver=gmres", "solver=idr"};
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  first = (int64_t)SIDE * rank / ranks * SIDE, end = (int64_t)SIDE * (rank + 1) / ranks * SIDE;
-  if (CHECKF(!kcl_context_create_mpi(MPI_COMM_WORLD, argc > 1 ? argv[1] : "cpu", 0, &c), "%s",
-             kcl_error())) {
-    test_M(KCL_PRECOND_HERMITIAN, "solver=cg", "cg");
-    test_M(KCL_PRECOND_HERMITIAN | KCL_PRECOND_VARIES, "", "fcg");
-    test_M(KCL_PRECOND_VARIES, "solver=fgmres restart=40", "fgmres");
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) test_M_fails(methods[i]);
-    if (ranks > 1) test_M_differs();
+  const char *const *methods;
+  const int count = methods_for(argc, argv, &methods);
+  if (begin_ranks(argc, argv)) {
+    for (int i = 0; i < count; i++) test_A(methods[i]), test_A_fails(methods[i]);
+    if (count > 2) test_adjoint("solver=bicg"), test_adjoint("solver=lsqr");
+    test_rectangle("solver=cgls");
+    if (ranks > 1) test_refused();
   }
   kcl_context_free(&c);
   return report_of_ranks();
