@@ -60,6 +60,7 @@ static int know(kcl_distributed *m) {
   s->A = m->domain->given.interior, s->halo = &m->domain->halo;
   kcl_apply_symmetry(s);
   KCL_TRY(kcl_distributed_give_precond(m));
+  KCL_TRY(kcl_keep_precond(m));
   KCL_TRY(kcl_find_zero_columns(s));
   KCL_TRY(kcl_system_scale(s));
   KCL_TRY(kcl_system_convert(s));
@@ -167,26 +168,27 @@ static int set_up_on_ranks(kcl_distributed *m, const kcl_shared_input *in) {
   kcl_system *s = m->system;
   int rc;
   double start = kcl_now();
-  s->options =
-      in->shell ? kcl_options_for_shell(in->options, in->shell) : kcl_options_of(in->options);
+  s->options = in->own.shell ? kcl_options_for_shell(in->own.options, in->own.shell)
+                             : kcl_options_of(in->own.options);
   s->options.no_direct = true;
   if (m->M) s->options.precond = NULL;
   kcl_read_options(s);
   rc = kcl_check_options(s);
-  if (kcl_comm_differs(c, in->shell != NULL) && !rc)
+  if (kcl_comm_differs(c, in->own.shell != NULL) && !rc)
     rc = kcl_fail(c->ctx, KCL_USAGE, "A is a function on some ranks, and has entries on others");
   if (!rc) rc = kcl_alloc(c->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds);
   if (!rc) rc = check_asked(s);
-  if (!rc && in->shell) rc = kcl_check_shell_options(c->ctx, in->shell, &s->options);
+  if (!rc && in->own.shell) rc = kcl_check_shell_options(c->ctx, in->own.shell, &s->options);
   KCL_TRY(kcl_comm_agree(c, rc));
   KCL_TRY(kcl_comm_same_options(c, m->layout, &s->options));
   s->options.nrhs = columns_at_once(m);
   s->seconds_check = kcl_now() - start;
-  if (in->shell)
-    KCL_TRY(kcl_distribute_shell(m, in->shell));
+  if (in->own.shell)
+    KCL_TRY(kcl_distribute_shell(m, in->own.shell));
   else
-    KCL_TRY(know_rows(m, in->A));
+    KCL_TRY(know_rows(m, in->own.A));
   KCL_TRY(kcl_ways_plan(m));
+  KCL_TRY(kcl_keep_hierarchy(m));
   KCL_TRY(first_engine(m));
   kcl_distributed_add_sizes(m, m->selection->engine);
 done:
@@ -259,10 +261,11 @@ static int new_solver(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, 
 
 /* An ordinary solver, bit for bit. */
 static int set_up_alone(kcl_context *ctx, const kcl_shared_input *in, kcl_solver **out) {
-  kcl_options o = kcl_options_of(in->options);
-  if (in->shell) return kcl_setup_shell(ctx, in->shell, in->M, in->options, out);
-  if (in->A) o.precision = kcl_precision_for(o.precision, in->A->type);
-  return in->M ? kcl_setup_with(ctx, in->A, in->M, &o, out) : kcl_setup(ctx, in->A, &o, out);
+  kcl_options o = kcl_options_of(in->own.options);
+  if (in->own.shell) return kcl_setup_shell(ctx, in->own.shell, in->own.M, in->own.options, out);
+  if (in->own.A) o.precision = kcl_precision_for(o.precision, in->own.A->type);
+  return in->own.M ? kcl_setup_with(ctx, in->own.A, in->own.M, &o, out)
+                   : kcl_setup(ctx, in->own.A, &o, out);
 }
 
 int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_input *in,
@@ -281,10 +284,10 @@ int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_inpu
   if (!rc && !alone) rc = new_solver(ctx, in->layout, in->taken, &s, &m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
   if (alone) return set_up_alone(ctx, in, out);
-  m->M = in->M;
+  m->M = in->own.M, m->before = in->own.before, m->keep = in->own.keep;
   KCL_TRY(kcl_distributed_begin(m, comm));
   KCL_TRY(set_up_on_ranks(m, in));
-  m->taken = NULL;
+  m->taken = NULL, m->before = NULL;
   *out = s, s = NULL;
 done:
   kcl_solver_free(&s);
@@ -293,15 +296,14 @@ done:
 
 int kcl_mpi_setup(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
                   const kcl_options *options, kcl_solver **out) {
-  const kcl_shared_input in = {.A = A, .layout = layout, .options = options};
+  const kcl_shared_input in = {.own = {.A = A, .options = options}, .layout = layout};
   return kcl_distributed_setup(ctx, comm, &in, out);
 }
 
 int kcl_mpi_setup_part(kcl_context *ctx, MPI_Comm comm, kcl_mpi_part *part,
                        const kcl_options *options, kcl_solver **out) {
-  const kcl_shared_input in = {.A = part ? part->A : NULL,
+  const kcl_shared_input in = {.own = {.A = part ? part->A : NULL, .options = options},
                                .taken = part ? &part->A : NULL,
-                               .layout = KCL_MPI_ROWS,
-                               .options = options};
+                               .layout = KCL_MPI_ROWS};
   return kcl_distributed_setup(ctx, comm, &in, out);
 }

@@ -55,6 +55,7 @@ int kcl_ways_plan(kcl_distributed *m) {
   int rc = kcl_comm_agree(m->comm, kcl_auto_plan(m->system, &c->plan));
   if (rc) return rc;
   take_plan(m->comm, &c->plan);
+  kcl_keep_way(m);
   c->way = c->plan.way[0];
   if (m->system->undecided.method)
     snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(m->system));
@@ -86,6 +87,8 @@ static int choose_format_of_rows(kcl_distributed *m, const kcl_way *w, const kcl
   if (m->comm->ranks.sum_rows) return check_order(m, f);
   if (!s->undecided.format)
     return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
+  snprintf(c->why_format, sizeof c->why_format, "as for the earlier values");
+  if (kcl_keep_format(m, f)) return KCL_OK;
   rc = kcl_engine_predict(s, w->method, w->precond, list, &count);
   if (rc) return rc;
   *f = list[0].format;

@@ -10,10 +10,8 @@ typedef struct shared_world {
 
 static MPI_Comm comm_of(const kcl_context *ctx) { return ((const shared_world *)ctx->world)->comm; }
 
-static int set_up_in_world(kcl_context *ctx, const kcl_csr *A, const kcl_shell *shell,
-                           kcl_precond *M, const kcl_options *o, kcl_solver **out) {
-  const kcl_shared_input input = {
-      .A = A, .shell = shell, .M = M, .layout = KCL_MPI_ROWS, .options = o};
+static int set_up_in_world(kcl_context *ctx, const kcl_own_system *own, kcl_solver **out) {
+  const kcl_shared_input input = {.own = *own, .layout = KCL_MPI_ROWS};
   return kcl_distributed_setup(ctx, comm_of(ctx), &input, out);
 }
 

@@ -51,6 +51,7 @@ struct kcl_solver {
  * keep, as far as `keep` says (KCL_KEEP_...); or NULL. */
 int kcl_setup_system(const kcl_system *s, kcl_sums sums, const kcl_solver *before, int keep,
                      kcl_solver **out);
+int kcl_check_keep(kcl_context *ctx, int keep); /* KCL_USAGE: not KCL_KEEP_... */
 /* s becomes what *fresh is, which is freed. */
 void kcl_solver_replace(kcl_solver *s, kcl_solver **fresh);
 /* kcl_setup_system from scratch: A is checked. */

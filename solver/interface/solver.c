@@ -20,15 +20,22 @@ static bool may_share(const kcl_matrix *A, const kcl_options *o) {
 }
 
 static int create_on_ranks(kcl_matrix *A, kcl_precond *M, const kcl_options *o, kcl_solver **out) {
-  const kcl_shell *shell = A->shell.apply ? &A->shell : NULL;
-  return A->ctx->world->setup(A->ctx, A->A, shell, M, o, out);
+  const kcl_own_system own = {
+      .A = A->A, .shell = A->shell.apply ? &A->shell : NULL, .M = M, .options = o};
+  return A->ctx->world->setup(A->ctx, &own, out);
 }
 
-/* On ranks all is set up anew. */
-static int update_on_ranks(kcl_solver *s, const kcl_csr *A) {
-  kcl_solver *fresh = NULL;
+/* With the values of s until the new solver is there. */
+static int update_on_ranks(kcl_solver *s, const kcl_matrix *A, int keep) {
   const kcl_system *t = &s->system;
-  int rc = t->ctx->world->setup(t->ctx, A, NULL, t->object, &t->options, &fresh);
+  kcl_options o = t->options;
+  const kcl_own_system own = {.A = A->A, .M = t->object, .options = &o, .before = s, .keep = keep};
+  kcl_solver *fresh = NULL;
+  int rc = kcl_check_keep(t->ctx, keep);
+  if (!rc && keep != KCL_KEEP_NOTHING) rc = kcl_matrix_check_pattern(t->ctx, s->kept, A->A);
+  if ((rc = t->distribution->agree(t->distribution, rc, 0))) return rc;
+  o.near_null = A->near_null;
+  rc = t->ctx->world->setup(t->ctx, &own, &fresh);
   if (!rc) kcl_solver_replace(s, &fresh);
   return rc;
 }
@@ -64,8 +71,8 @@ int kcl_solver_update(kcl_solver *s, kcl_matrix *A, int keep) {
   if (A->ctx != ctx)
     return kcl_fail(ctx, KCL_USAGE, "the solver and the matrix are of different contexts");
   if ((rc = kcl_matrix_need_entries(A))) return rc;
-  if (s->system.shared[0]) keep = KCL_KEEP_NOTHING;
-  rc = s->system.distribution && kcl_on_ranks(ctx) ? update_on_ranks(s, A->A)
+  if (s->system.shared[0] && !s->system.distribution) keep = KCL_KEEP_NOTHING;
+  rc = s->system.distribution && kcl_on_ranks(ctx) ? update_on_ranks(s, A, keep)
                                                    : kcl_update(s, A->A, keep);
   if (rc) return rc;
   kcl_csr_free(&s->kept);

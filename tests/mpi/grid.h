@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { SIDE = 24, N = SIDE * SIDE, MOST = 5 * N };
-static const double CENTRE = 4.1;
+static double centre = 4.1; /* the diagonal of A */
 static double west = -1,
               east = -1; /* coefficients of x[i - 1] and x[i + 1]; equal: A is Hermitian */
 
@@ -20,7 +20,7 @@ static kcl_context *c;
 
 /* Element i of A x, the five-point stencil, from the whole x. */
 static inline double product_at(const double *x, int64_t i) {
-  return CENTRE * x[i] - (i >= SIDE ? x[i - SIDE] : 0) - (i < N - SIDE ? x[i + SIDE] : 0) -
+  return centre * x[i] - (i >= SIDE ? x[i - SIDE] : 0) - (i < N - SIDE ? x[i + SIDE] : 0) -
          (i % SIDE ? -west * x[i - 1] : 0) - ((i + 1) % SIDE ? -east * x[i + 1] : 0);
 }
 
@@ -46,8 +46,10 @@ static inline kcl_matrix *matrix_of_entries(void) {
     const int64_t near[] = {i - SIDE, i - 1, i, i + 1, i + SIDE};
     row[i - first] = k;
     for (int j = 0; j < 5; j++)
-      if (near[j] >= 0 && near[j] < N && (j != 1 || i % SIDE) && (j != 3 || (i + 1) % SIDE))
-        col[k] = (int32_t)near[j], val[k++] = j == 2 ? CENTRE : -1;
+      if (near[j] >= 0 && near[j] < N && (j != 1 || i % SIDE) && (j != 3 || (i + 1) % SIDE)) {
+        const double line[] = {-1, west, centre, east, -1};
+        col[k] = (int32_t)near[j], val[k++] = line[j];
+      }
   }
   row[end - first] = k;
   const kcl_entries e = {.size = sizeof e,
@@ -113,7 +115,7 @@ static inline int solve_lines(void *user, int adjoint, const kcl_vectors *r, kcl
   if (++f->calls == f->trouble) return KCL_REFUSED;
   if (r->rows != n || z->rows != n || r->place != KCL_HOST) return KCL_USAGE;
   for (int64_t i = 0; i < n; i++) {
-    const double pivot = CENTRE - (i ? upper[i - 1] : 0);
+    const double pivot = centre - (i ? upper[i - 1] : 0);
     upper[i] = 1 / pivot, v[i] = (in[i] + (i ? v[i - 1] : 0)) / pivot;
   }
   for (int64_t i = n - 2; i >= 0; i--) v[i] += upper[i] * v[i + 1];
@@ -121,8 +123,8 @@ static inline int solve_lines(void *user, int adjoint, const kcl_vectors *r, kcl
   return KCL_OK;
 }
 
-static int create_with_M(kcl_matrix *A, lines *f, unsigned properties, const char *options,
-                         kcl_solver **s) {
+static inline int create_with_M(kcl_matrix *A, lines *f, unsigned properties, const char *options,
+                                kcl_solver **s) {
   kcl_options *o = options_from(options);
   kcl_precond *M = NULL;
   CHECKF(!kcl_precond_create_shell(c, end - first, 'd', solve_lines, f, KCL_HOST, properties, &M),

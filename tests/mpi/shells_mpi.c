@@ -31,7 +31,7 @@ static int apply_stencil(void *user, int adjoint, const kcl_vectors *x, kcl_vect
   if (++f->calls == f->trouble) return KCL_REFUSED;
   if (x->rows != n || y->rows != n || x->place != KCL_HOST) return KCL_USAGE;
   for (int64_t i = 0; i < n; i++)
-    out[i] = CENTRE * in[i + SIDE] - in[i] - in[i + 2 * SIDE] +
+    out[i] = centre * in[i + SIDE] - in[i] - in[i + 2 * SIDE] +
              (i % SIDE ? left * in[i + SIDE - 1] : 0) +
              ((i + 1) % SIDE ? right * in[i + SIDE + 1] : 0);
   return KCL_OK;
