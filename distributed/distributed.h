@@ -226,6 +226,34 @@ int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out);
 int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex);
 typedef struct kcl_distributed kcl_distributed;
 
+/* ---------------------------------------------------------------- setup.c */
+
+/* A system to be set up on all ranks. */
+typedef struct kcl_shared_input {
+  kcl_own_system own; /* or, in its A, what the layout says */
+  kcl_csr **taken;    /* A, to be freed as soon as it is not needed; or NULL */
+  kcl_mpi_layout layout;
+} kcl_shared_input;
+
+int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_input *in,
+                          kcl_solver **out);
+
+/* ---------------------------------------------------------------- functions.c */
+
+/* M that was given, for the system as it is known; on all ranks or on none. */
+int kcl_distributed_give_precond(kcl_distributed *m);
+/* A as a function: the domain of a matrix without entries, what was declared of it, its products. */
+int kcl_distribute_shell(kcl_distributed *m, const kcl_shell *A);
+int kcl_refuse_on_ranks(kcl_context *ctx, const char *what, const char *why);
+
+/* ---------------------------------------------------------------- update.c */
+
+/* What is kept of m->before: its way is the first, before an engine is built; its formats; its preconditioner. */
+void kcl_keep_way(kcl_distributed *m);
+bool kcl_keep_format(const kcl_distributed *m, const kcl_format **f);
+int kcl_keep_precond(kcl_distributed *m);
+int kcl_keep_hierarchy(kcl_distributed *m);
+
 /* ---------------------------------------------------------------- ways.c */
 
 /* The plan, which is rank 0's, and its first way. */
@@ -244,7 +272,11 @@ struct kcl_distributed {
       system; /* the owner's. A: the interior; shared: it and the interior of A^H, with their halos */
   kcl_selection *selection; /* the solver's: ways, in one format; NULL: an operator's */
   kcl_mpi_layout layout;
-  kcl_csr **taken; /* A of the caller, freed during the set-up; or NULL */
+  kcl_csr **taken;          /* A of the caller, freed during the set-up; or NULL */
+  kcl_precond *M;           /* given, for own rows; or NULL */
+  kcl_shell shell;          /* in place of A's rows, where apply is not NULL */
+  const kcl_solver *before; /* of earlier values, during the set-up; or NULL */
+  int keep;                 /* KCL_KEEP_... */
   kcl_comm *comm;
   kcl_order *order; /* NULL: blocks of consecutive rows */
   kcl_domain *domain;
@@ -284,6 +316,8 @@ int kcl_distribute_rows(kcl_distributed *m, const kcl_csr *A);
 /* Elements of any type from where the caller has them to their owners, and back (vectors.c); first: comm->first or comm->column. */
 int kcl_take_vector(const kcl_distributed *m, const int64_t *first, kcl_type type, const void *held,
                     void *own);
+int kcl_distribute_near_null(
+    kcl_distributed *m); /* own rows of options.near_null, which has the layout of A */
 int kcl_return_vector(const kcl_distributed *m, const int64_t *first, kcl_type type,
                       const void *own, void *held);
 

@@ -2,16 +2,11 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
-#include <stdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- what several ranks cannot do */
-
-static int refuse_on_ranks(kcl_context *ctx, const char *what, const char *why) {
-  return kcl_fail(ctx, KCL_USAGE, "%s: not on several ranks: %s", what, why);
-}
 
 int kcl_check_ranks(const kcl_system *s) {
   const int threads = s->ctx->opencl ? 1 : s->ctx->threads;
@@ -33,10 +28,10 @@ int kcl_check_ranks(const kcl_system *s) {
 
 static int check_asked(const kcl_system *s) {
   if (s->options.mixed)
-    return refuse_on_ranks(s->ctx, "mixed precision", "the second engine is not distributed");
+    return kcl_refuse_on_ranks(s->ctx, "mixed precision", "the second engine is not distributed");
   if (s->undecided.measure)
-    return refuse_on_ranks(s->ctx, "format measure",
-                           "ranks would time one after another; auto predicts");
+    return kcl_refuse_on_ranks(s->ctx, "format measure",
+                               "ranks would time one after another; auto predicts");
   return kcl_check_ranks(s);
 }
 
@@ -64,37 +59,15 @@ static int know(kcl_distributed *m) {
   if (rc) return rc;
   s->A = m->domain->given.interior, s->halo = &m->domain->halo;
   kcl_apply_symmetry(s);
+  KCL_TRY(kcl_distributed_give_precond(m));
+  KCL_TRY(kcl_keep_precond(m));
   KCL_TRY(kcl_find_zero_columns(s));
   KCL_TRY(kcl_system_scale(s));
   KCL_TRY(kcl_system_convert(s));
+  s->scale_as = NULL;
   count_zeros(m);
   s->seconds_stats = kcl_now() - start;
 done:
-  return rc;
-}
-
-/* Own rows of the near-null vectors, which have the layout of A. */
-static int give_near_null(kcl_distributed *m) {
-  kcl_comm *c = m->comm;
-  const kcl_dense *given = m->system->options.near_null;
-  const int me = c->ranks.rank;
-  if (m->layout == KCL_MPI_ROWS && !m->order) return KCL_OK;
-  const int64_t cols = kcl_ranks_decide(&c->ranks, given ? given->cols : 0),
-                own = c->first[me + 1] - c->first[me];
-  int rc = m->held && given ? kcl_dense_need(m->comm->ctx, "near_null", given) : KCL_OK;
-  m->system->options.near_null = NULL;
-  if (!cols) return KCL_OK;
-  if (!rc && m->held &&
-      (!given || given->cols != cols || given->rows != m->held || given->type != KCL_D))
-    rc = kcl_fail(m->comm->ctx, KCL_USAGE,
-                  "near-null vectors are real and have %lld rows, as the matrix",
-                  (long long)m->held);
-  if (!rc) rc = kcl_dense_create(m->comm->ctx, own, cols, KCL_D, &m->near_null);
-  if ((rc = kcl_comm_agree(c, rc))) return rc;
-  for (int64_t j = 0; j < cols && !rc; j++)
-    rc = kcl_take_vector(m, c->first, KCL_D, m->held ? given->val + j * given->rows : NULL,
-                         m->near_null->val + j * own);
-  m->system->options.near_null = m->near_null;
   return rc;
 }
 
@@ -181,26 +154,41 @@ done:
   return rc;
 }
 
-static int set_up_on_ranks(kcl_distributed *m, const kcl_csr *A, const kcl_options *options) {
+static int know_rows(kcl_distributed *m, const kcl_csr *A) {
+  kcl_options *o = &m->system->options;
+  int rc = kcl_distribute_rows(m, A);
+  if (rc) return rc;
+  o->precision = kcl_precision_for(o->precision, m->type);
+  rc = know(m);
+  return rc ? rc : kcl_distribute_near_null(m);
+}
+
+static int set_up_on_ranks(kcl_distributed *m, const kcl_shared_input *in) {
   kcl_comm *c = m->comm;
   kcl_system *s = m->system;
   int rc;
   double start = kcl_now();
-  s->options = kcl_options_of(options);
+  s->options = in->own.shell ? kcl_options_for_shell(in->own.options, in->own.shell)
+                             : kcl_options_of(in->own.options);
   s->options.no_direct = true;
+  if (m->M) s->options.precond = NULL;
   kcl_read_options(s);
   rc = kcl_check_options(s);
+  if (kcl_comm_differs(c, in->own.shell != NULL) && !rc)
+    rc = kcl_fail(c->ctx, KCL_USAGE, "A is a function on some ranks, and has entries on others");
   if (!rc) rc = kcl_alloc(c->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds);
   if (!rc) rc = check_asked(s);
+  if (!rc && in->own.shell) rc = kcl_check_shell_options(c->ctx, in->own.shell, &s->options);
   KCL_TRY(kcl_comm_agree(c, rc));
   KCL_TRY(kcl_comm_same_options(c, m->layout, &s->options));
   s->options.nrhs = columns_at_once(m);
   s->seconds_check = kcl_now() - start;
-  KCL_TRY(kcl_distribute_rows(m, A));
-  s->options.precision = kcl_precision_for(s->options.precision, m->type);
-  KCL_TRY(know(m));
-  KCL_TRY(give_near_null(m));
+  if (in->own.shell)
+    KCL_TRY(kcl_distribute_shell(m, in->own.shell));
+  else
+    KCL_TRY(know_rows(m, in->own.A));
   KCL_TRY(kcl_ways_plan(m));
+  KCL_TRY(kcl_keep_hierarchy(m));
   KCL_TRY(first_engine(m));
   kcl_distributed_add_sizes(m, m->selection->engine);
 done:
@@ -272,16 +260,16 @@ static int new_solver(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, 
 }
 
 /* An ordinary solver, bit for bit. */
-static int set_up_alone(kcl_context *ctx, const kcl_csr *A, const kcl_options *options,
-                        kcl_solver **out) {
-  kcl_options o = kcl_options_of(options);
-  if (A) o.precision = kcl_precision_for(o.precision, A->type);
-  return kcl_setup(ctx, A, &o, out);
+static int set_up_alone(kcl_context *ctx, const kcl_shared_input *in, kcl_solver **out) {
+  kcl_options o = kcl_options_of(in->own.options);
+  if (in->own.shell) return kcl_setup_shell(ctx, in->own.shell, in->own.M, in->own.options, out);
+  if (in->own.A) o.precision = kcl_precision_for(o.precision, in->own.A->type);
+  return in->own.M ? kcl_setup_with(ctx, in->own.A, in->own.M, &o, out)
+                   : kcl_setup(ctx, in->own.A, &o, out);
 }
 
-/* taken: A, to be freed as soon as it is not needed; or NULL. */
-static int set_up_any(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken,
-                      kcl_mpi_layout layout, const kcl_options *options, kcl_solver **out) {
+int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_input *in,
+                          kcl_solver **out) {
   kcl_solver *s = NULL;
   kcl_distributed *m = NULL;
   int count, rc;
@@ -290,15 +278,16 @@ static int set_up_any(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr
   MPI_Comm_size(comm, &count);
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = NULL;
-  if (!rc && (unsigned)layout > KCL_MPI_ROWS)
-    rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)layout);
+  if (!rc && (unsigned)in->layout > KCL_MPI_ROWS)
+    rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)in->layout);
   const bool alone = count == 1 && !ctx->reproducible;
-  if (!rc && !alone) rc = new_solver(ctx, layout, taken, &s, &m);
+  if (!rc && !alone) rc = new_solver(ctx, in->layout, in->taken, &s, &m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
-  if (alone) return set_up_alone(ctx, A, options, out);
+  if (alone) return set_up_alone(ctx, in, out);
+  m->M = in->own.M, m->before = in->own.before, m->keep = in->own.keep;
   KCL_TRY(kcl_distributed_begin(m, comm));
-  KCL_TRY(set_up_on_ranks(m, A, options));
-  m->taken = NULL;
+  KCL_TRY(set_up_on_ranks(m, in));
+  m->taken = NULL, m->before = NULL;
   *out = s, s = NULL;
 done:
   kcl_solver_free(&s);
@@ -307,11 +296,14 @@ done:
 
 int kcl_mpi_setup(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
                   const kcl_options *options, kcl_solver **out) {
-  return set_up_any(ctx, comm, A, NULL, layout, options, out);
+  const kcl_shared_input in = {.own = {.A = A, .options = options}, .layout = layout};
+  return kcl_distributed_setup(ctx, comm, &in, out);
 }
 
 int kcl_mpi_setup_part(kcl_context *ctx, MPI_Comm comm, kcl_mpi_part *part,
                        const kcl_options *options, kcl_solver **out) {
-  return set_up_any(ctx, comm, part ? part->A : NULL, part ? &part->A : NULL, KCL_MPI_ROWS, options,
-                    out);
+  const kcl_shared_input in = {.own = {.A = part ? part->A : NULL, .options = options},
+                               .taken = part ? &part->A : NULL,
+                               .layout = KCL_MPI_ROWS};
+  return kcl_distributed_setup(ctx, comm, &in, out);
 }

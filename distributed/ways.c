@@ -28,17 +28,18 @@ static int check_way(const kcl_distributed *m, const kcl_way *w) {
   return kcl_check_fit(s, w->method);
 }
 
-/* A way as a number, from 0, and back. */
+/* A way as a number, from 0, and back. Beyond the registry is the one preconditioner that is not in it, a function. */
 static int64_t number_of_way(const kcl_way *w) {
   int i = 0, j = 0;
   while (i < kcl_method_count && kcl_method_at(i) != w->method) i++;
   while (j < kcl_precond_count && kcl_precond_at(j) != w->precond) j++;
-  return (int64_t)i * kcl_precond_count + j;
+  return (int64_t)i * (kcl_precond_count + 1) + j;
 }
 
 static kcl_way way_of(int64_t number) {
-  return (kcl_way){kcl_method_at((int)(number / kcl_precond_count)),
-                   kcl_precond_at((int)(number % kcl_precond_count))};
+  const int j = (int)(number % (kcl_precond_count + 1));
+  return (kcl_way){kcl_method_at((int)(number / (kcl_precond_count + 1))),
+                   j < kcl_precond_count ? kcl_precond_at(j) : &kcl_precond_shell};
 }
 
 /* Memory that rank 0 has may be lacking elsewhere. */
@@ -54,6 +55,7 @@ int kcl_ways_plan(kcl_distributed *m) {
   int rc = kcl_comm_agree(m->comm, kcl_auto_plan(m->system, &c->plan));
   if (rc) return rc;
   take_plan(m->comm, &c->plan);
+  kcl_keep_way(m);
   c->way = c->plan.way[0];
   if (m->system->undecided.method)
     snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(m->system));
@@ -85,6 +87,8 @@ static int choose_format_of_rows(kcl_distributed *m, const kcl_way *w, const kcl
   if (m->comm->ranks.sum_rows) return check_order(m, f);
   if (!s->undecided.format)
     return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
+  snprintf(c->why_format, sizeof c->why_format, "as for the earlier values");
+  if (kcl_keep_format(m, f)) return KCL_OK;
   rc = kcl_engine_predict(s, w->method, w->precond, list, &count);
   if (rc) return rc;
   *f = list[0].format;
@@ -125,7 +129,7 @@ static int distribute_adjoint(kcl_distributed *m, const kcl_way *w) {
   kcl_system *s = m->system;
   kcl_csr *AH = NULL;
   int rc;
-  if (!w->method->adjoint || m->adjoint) return KCL_OK;
+  if (!w->method->adjoint || m->adjoint || s->shell) return KCL_OK;
   KCL_TRY(kcl_adjoint_rows(m->domain, &AH));
   KCL_TRY(kcl_domain_create(m->comm, AH, &AH, m->comm->first, &m->adjoint));
   KCL_TRY(kcl_distributed_convert_adjoint(m));

@@ -10,9 +10,9 @@ typedef struct shared_world {
 
 static MPI_Comm comm_of(const kcl_context *ctx) { return ((const shared_world *)ctx->world)->comm; }
 
-static int set_up_in_world(kcl_context *ctx, const kcl_csr *A, const kcl_options *o,
-                           kcl_solver **out) {
-  return kcl_mpi_setup(ctx, comm_of(ctx), A, KCL_MPI_ROWS, o, out);
+static int set_up_in_world(kcl_context *ctx, const kcl_own_system *own, kcl_solver **out) {
+  const kcl_shared_input input = {.own = *own, .layout = KCL_MPI_ROWS};
+  return kcl_distributed_setup(ctx, comm_of(ctx), &input, out);
 }
 
 static int multiply_in_world(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,

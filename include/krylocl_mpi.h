@@ -35,10 +35,14 @@ extern "C" {
  * OMP_NUM_THREADS or threads says how many a rank has.
  *
  * A matrix then has this rank's rows, at least one: the next block of consecutive rows of the whole matrix, kcl_entries.rows of them, with
- * columns of the whole, kcl_entries.cols. b and x have own rows, or of a rectangular A own columns (kcl_mpi_share.columns). Refused are
- * functions in place of entries, preconditioners that are given, products with A^H, alpha and beta. kcl_solver_update sets
- * up anew. All ranks call kcl_matrix_prepare, kcl_matrix_apply, kcl_solver_create, kcl_solver_update, kcl_solve and
- * kcl_solver_free in the same order.
+ * columns of the whole, kcl_entries.cols. b and x have own rows, or of a rectangular A own columns (kcl_mpi_share.columns). A preconditioner
+ * that is given computes z = M^-1 r of this rank's rows, one on each rank, all of one kind and with equal properties. A function that fails
+ * on one rank ends the solve on all with its status and message; until then all are called, so exchanges inside them stay in step. A
+ * matrix that is a function has own rows and own elements of x as rows and cols of kcl_matrix_create_shell, and gets elements of
+ * other ranks by itself. Refused of matrices with entries are products with A^H, alpha and beta. kcl_solver_update distributes the rows
+ * anew and keeps what it is asked to of each rank's own; but for KCL_KEEP_PRECOND chebyshev, and M of scaled rows, are set up anew.
+ * All ranks call kcl_matrix_prepare, kcl_matrix_apply, kcl_solver_create, kcl_solver_update, kcl_solve and kcl_solver_free in the same
+ * order.
  *
  * KCL_DEVICE, KCL_USAGE: as kcl_context_create, on any rank. */
 int kcl_context_create_mpi(MPI_Comm comm, const char *device, int threads, kcl_context **out);

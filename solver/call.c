@@ -232,6 +232,7 @@ static int solve_columns(kcl_solver *s, const kcl_call *call, int64_t k, const k
   rc = solve_all_columns(&c, reports);
   s->running--, ctx->solving = false;
   s->system.options = given;
+  if (d) rc = d->agree(d, rc, k);
   if (rc) zero_reports(k, reports);
   if (s->freed && !s->running) kcl_solver_free(&s);
   return rc;

@@ -20,10 +20,15 @@ void kcl_solver_replace(kcl_solver *s, kcl_solver **fresh) {
   kcl_solver_free(fresh);
 }
 
+int kcl_check_keep(kcl_context *ctx, int keep) {
+  if (keep >= KCL_KEEP_NOTHING && keep <= KCL_KEEP_PRECOND) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "keep %d: no such value, see KCL_KEEP_NOTHING", keep);
+}
+
 static int check_update(const kcl_solver *s, int keep) {
   kcl_context *ctx = s->system.ctx;
-  if (keep < KCL_KEEP_NOTHING || keep > KCL_KEEP_PRECOND)
-    return kcl_fail(ctx, KCL_USAGE, "keep %d: no such value, see KCL_KEEP_NOTHING", keep);
+  int rc = kcl_check_keep(ctx, keep);
+  if (rc) return rc;
   if (s->system.distribution)
     return kcl_fail(ctx, KCL_USAGE, "a refresh: not on several ranks: set up anew");
   if (s->system.shell)

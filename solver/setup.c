@@ -109,19 +109,6 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   return kcl_engine_predicted(s, e->method, e->precond, kcl_engine_format(e), &c->predicted);
 }
 
-/* Statistics as the caller declares them. */
-static kcl_stats declared_statistics(const kcl_shell *A) {
-  const bool hermitian = A->properties & KCL_SHELL_HERMITIAN;
-  return (kcl_stats){.rows = A->rows,
-                     .cols = A->cols,
-                     .hermitian = hermitian,
-                     .symmetric = hermitian && !kcl_type_complex(A->type),
-                     .asymmetry = hermitian ? 0 : INFINITY,
-                     .positive_diagonal = A->properties & KCL_SHELL_POSITIVE,
-                     .first_zero_row = -1,
-                     .first_zero_col = -1};
-}
-
 /* From a shell and its options to an engine. */
 static int prepare_shell(kcl_system *s, kcl_selection *c) {
   int rc;
@@ -129,7 +116,7 @@ static int prepare_shell(kcl_system *s, kcl_selection *c) {
   kcl_read_options(s);
   KCL_TRY(kcl_check_options(s));
   KCL_TRY(kcl_shell_check(s->ctx, s->shell));
-  s->stats = declared_statistics(s->shell);
+  s->stats = kcl_shell_stats(s->shell);
   kcl_apply_symmetry(s);
   KCL_TRY(kcl_choose_plan(c));
   KCL_TRY(kcl_check_fit(s, c->way.method));

@@ -12,10 +12,7 @@
 
 /* ---------------------------------------------------------------- set-up */
 
-int kcl_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *options,
-                      kcl_options *o) {
-  *o = kcl_options_of(options);
-  if (!memcmp(o, &kcl_defaults, sizeof *o)) o->precision = A->type;
+int kcl_check_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *o) {
   if (o->format && strcmp(o->format, "auto"))
     return kcl_fail(ctx, KCL_USAGE, "format %s: a function has no entries to store: only auto",
                     o->format);
@@ -30,6 +27,14 @@ int kcl_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *o
   return KCL_OK;
 }
 
+kcl_options kcl_options_for_shell(const kcl_options *options, const kcl_shell *A) {
+  kcl_options o = kcl_options_of(options);
+  if (o.precision == kcl_defaults.precision && !memcmp(&o, &kcl_defaults, sizeof o))
+    o.precision = A->type;
+  o.no_direct = true;
+  return o;
+}
+
 int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
                     const kcl_options *options, kcl_solver **out) {
   int rc;
@@ -38,9 +43,8 @@ int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   if ((rc = kcl_need(ctx, "A", A)) || (rc = kcl_type_check(ctx, "type", A->type))) return rc;
   const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .type = A->type};
-  kcl_options o;
-  if ((rc = kcl_shell_options(ctx, A, options, &o))) return rc;
-  o.no_direct = true;
+  const kcl_options o = kcl_options_for_shell(options, A);
+  if ((rc = kcl_check_shell_options(ctx, A, &o))) return rc;
   kcl_system system = {.ctx = ctx, .A = &shape, .shell = A, .options = o};
   if (M && (rc = kcl_precond_give(M, &system))) return rc;
   return kcl_setup_system(&system, (kcl_sums){0}, NULL, KCL_KEEP_NOTHING, out);
@@ -77,10 +81,12 @@ done:
 /* |A^H w|, w [rows]; scaled, so that w of any size neither vanishes nor overflows. */
 static int adjoint_norm_by_product(const kcl_system *s, const kcl_host_residual *q, const double *w,
                                    double *scratch, double *out) {
-  const int shift = kcl_norm_exponent(kcl_norm_inf(q->type, w, q->A->rows));
+  const double w_inf = kcl_ranks_largest(q->ranks, kcl_norm_inf(q->type, w, q->A->rows));
+  const int shift = kcl_norm_exponent(w_inf);
   kcl_engine *product = s->products->of[!s->hermitian];
-  const int rc = kcl_engine_multiply(product, q->type, w, ldexp(1, shift), scratch);
-  if (!rc) *out = ldexp(kcl_norm2(q->type, scratch, q->A->cols), -shift);
+  int rc = kcl_engine_multiply(product, q->type, w, ldexp(1, shift), scratch);
+  rc = kcl_ranks_agree(q->ranks, rc);
+  if (!rc) *out = ldexp(kcl_ranks_norm(q->ranks, q->type, scratch, q->A->cols), -shift);
   return rc;
 }
 
@@ -88,10 +94,12 @@ static int normal_residual_by_product(const kcl_system *s, const kcl_host_residu
                                       double *out) {
   double *scratch = NULL, of_r, of_b;
   int rc;
-  KCL_TRY(kcl_alloc(s->ctx, q->A->cols, kcl_type_size(q->type), "A^H r", (void **)&scratch));
+  rc = kcl_alloc(s->ctx, q->A->cols, kcl_type_size(q->type), "A^H r", (void **)&scratch);
+  KCL_TRY(kcl_ranks_agree(q->ranks, rc));
   KCL_TRY(adjoint_norm_by_product(s, q, q->r, scratch, &of_r));
   KCL_TRY(adjoint_norm_by_product(s, q, q->b, scratch, &of_b));
-  *out = kcl_ratio(of_r, fmin(of_b, s->products->norm_F * kcl_norm2(q->type, q->r, q->A->rows)));
+  const double norm_r = kcl_ranks_norm(q->ranks, q->type, q->r, q->A->rows);
+  *out = kcl_ratio(of_r, fmin(of_b, s->products->norm_F * norm_r));
   *out = kcl_nan_to_infinity(*out);
 done:
   free(scratch);
@@ -103,10 +111,10 @@ int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_cer
   int rc;
   *out = (kcl_certificate){
       .backward_error = -1, .rowwise_error = -1, .componentwise_error = -1, .normal_residual = -1};
-  KCL_TRY(kcl_host_residual_open(s->ctx, s->A, NULL, s->A->type, v->b, v->x, true, &q));
+  KCL_TRY(kcl_host_residual_open(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, true, &q));
   KCL_TRY(kcl_shell_residual(s, &q, &out->relative_residual));
-  out->norm_b = ldexp(kcl_norm2(q.type, q.b, s->A->rows), -q.shift);
-  out->norm_x = ldexp(kcl_norm2(q.type, q.x, s->A->cols), -q.shift);
+  out->norm_b = ldexp(kcl_ranks_norm(q.ranks, q.type, q.b, s->A->rows), -q.shift);
+  out->norm_x = ldexp(kcl_ranks_norm(q.ranks, q.type, q.x, s->A->cols), -q.shift);
   if (least && out->relative_residual < INFINITY)
     rc = normal_residual_by_product(s, &q, &out->normal_residual);
 done:

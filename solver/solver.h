@@ -55,6 +55,7 @@ struct kcl_solver {
  * keep, as far as `keep` says (KCL_KEEP_...); or NULL. */
 int kcl_setup_system(const kcl_system *s, kcl_sums sums, const kcl_solver *before, int keep,
                      kcl_solver **out);
+int kcl_check_keep(kcl_context *ctx, int keep); /* KCL_USAGE: not KCL_KEEP_... */
 /* s becomes what *fresh is, which is freed. */
 void kcl_solver_replace(kcl_solver *s, kcl_solver **fresh);
 /* kcl_setup_system from scratch: A is checked. */
@@ -67,10 +68,9 @@ int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list);
  * none; format is auto, mixed is refused, auto solves nothing directly. KCL_USAGE also: what kcl_shell_check refuses. */
 int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
                     const kcl_options *options, kcl_solver **out); /* M: given, or NULL */
-/* Options for such a matrix; NULL, or all at their defaults: precision is the type of A. KCL_USAGE: a format, precision or other
- * that it cannot have. */
-int kcl_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *options,
-                      kcl_options *out);
+/* Its parts: options of all, NULL: defaults; are they of a shell? */
+kcl_options kcl_options_for_shell(const kcl_options *options, const kcl_shell *A);
+int kcl_check_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *o);
 /* The certificate of an answer by products in working precision. What needs the rows of A is -1; |A|_F is an
  * estimate. */
 int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_certificate *out);

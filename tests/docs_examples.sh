@@ -105,6 +105,15 @@ for device in cpu opencl; do
     [ $device = cpu ] || [ ! -x examples/$example ] || { examples/$example >out 2>err; verdict $? "docs, $example: $(cat out err)"; }
   done
 done
+if [ -z "$SAN" ] && command -v mpicc >/dev/null 2>&1 && command -v mpirun >/dev/null 2>&1 && [ -f "$build"/libkrylocl_mpi.so.0 ]; then
+  mpicc -std=c11 -I"$root"/include -Wall -Werror -o examples/laplace_ranks examples/laplace_ranks.c "$build"/libkrylocl_mpi.so.0 -Wl,-rpath,"$build" >out 2>err
+  verdict $? "docs, laplace_ranks compiles: $(head -3 err)"
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
+    mpirun -n 3 examples/laplace_ranks >out 2>err
+  verdict $? "docs, laplace_ranks on 3 ranks: $(cat out err)"
+else
+  echo "skipped: docs, laplace_ranks: no MPI"
+fi
 KRYLOCL_DEVICE=cpu KRYLOCL_SOLVE='solver=minres tol=1e-4' examples/choices precond=jacobi >out 2>err
 verdict $? "docs, choices: $(cat err)"
 [ "$(cat out)" = "minres, jacobi, 0.0001" ]; verdict $? "docs, choices above the variable above the program: $(cat out)"

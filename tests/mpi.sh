@@ -59,6 +59,10 @@ for n in 1 2 4; do
   tally $? "scale_mpi on $n ranks"
   ranks $n "$BUILD/tests/mpi/context_mpi" cpu >"$tmp/log" 2>&1
   tally $? "context_mpi on $n ranks"
+  for program in given shells update; do
+    ranks $n "$BUILD/tests/mpi/${program}_mpi" cpu >"$tmp/log" 2>&1
+    tally $? "${program}_mpi on $n ranks"
+  done
   ranks $n "$BUILD/tests/mpi/rectangle_mpi" >"$tmp/log" 2>&1
   tally $? "rectangle_mpi on $n ranks"
 done

@@ -29,11 +29,23 @@ typedef enum kcl_share_rule {
   KCL_SHARES_ROWS
 } kcl_share_rule;
 
+/* A system that ranks share: own rows, or a function in place of them. */
+struct kcl_shell;
+typedef struct kcl_own_system {
+  const kcl_csr *A;
+  const struct kcl_shell *shell; /* or NULL */
+  kcl_precond *M;                /* given, for own rows; or NULL */
+  const kcl_options *options;
+  const kcl_solver
+      *before; /* of earlier values in A's pattern, to keep of it (KCL_KEEP_...); or NULL */
+  int keep;
+} kcl_own_system;
+
 /* Functions on several ranks, in place of those of one process (distributed/world.c). */
 typedef struct kcl_world kcl_world;
 struct kcl_world {
   int rank, ranks;
-  int (*setup)(kcl_context *ctx, const kcl_csr *A, const kcl_options *o, kcl_solver **out);
+  int (*setup)(kcl_context *ctx, const kcl_own_system *own, kcl_solver **out);
   int (*multiply)(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
                   kcl_operator **out);
   void (*free)(kcl_world *);

@@ -57,7 +57,7 @@ typedef struct cpu_batch {
       *after; /* [nrhs] of each chunk of the product, while it is in the cache; NULL: none */
   const kcl_stage *ran;    /* the last one; NULL: none yet */
   const kcl_stage *summed; /* the one before, whose sums are on their way to all ranks; or NULL */
-  int status;              /* of any rank */
+  int status;              /* of any rank, or of this process alone; the batch ends */
 } cpu_batch;
 
 /* Computes the scalars of stage i for each active right-hand side from the sums of the stage before it; own_sums: where a stage
@@ -154,14 +154,16 @@ static void begin_stage(cpu_batch *b) {
   KCL_TYPED(kcl_cpu_begin_halo)(b->e, b->ran, b->active);
 }
 
-/* In the thread that called the library. */
-static int call_function(const cpu_batch *b) {
+/* In the thread that called the library. On ranks a failure ends the batch at the next sum: until then this rank takes part in the
+ * exchanges of stages, and calls functions, which may exchange as well. */
+static void call_function(cpu_batch *b) {
   const kcl_stage *s = b->ran;
   int rc = KCL_OK;
   for (int c = 0; c < b->e->k->nrhs && !rc; c++)
     if (b->active[c])
       rc = kcl_shell_apply(s->called, vector_of(b->e, s->x, c), vector_of(b->e, s->y, c), NULL);
-  return rc;
+  if (!b->e->failed) b->e->failed = rc;
+  if (!kcl_program_ranks(b->e->k)) b->status = rc;
 }
 
 /* Advances to the next step of the stage, or to the next active stage. False: the batch has ended, or the parallel region, for a
@@ -202,7 +204,7 @@ static int run_team(kcl_cpu *e, kcl_phase phase, int64_t passes, int team, const
   cpu_batch b = {.e = e, .phase = phase, .passes = passes, .after = after};
   if (e->k->stages[phase]) kcl_while(team, next_stage, run_part, &b);
   while (!b.status && b.step == CALLING) {
-    b.status = call_function(&b);
+    call_function(&b);
     if (!b.status) kcl_while(team, next_stage, run_part, &b);
   }
   return b.status;
@@ -219,6 +221,7 @@ static int cpu_run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
   kcl_cpu *e = ex->data;
   double start = kcl_now();
   int rc;
+  e->failed = KCL_OK;
   if (e->threads > 1 && pass_repeats(e->k, phase) && passes > 1 && --e->until_trial <= 0) {
     int other = e->team == 1 ? e->threads : 1;
     if ((rc = run_team(e, phase, 1, other, NULL))) return rc;
@@ -229,7 +232,7 @@ static int cpu_run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
   }
   rc = run_team(e, phase, passes, e->team, NULL);
   e->seconds = (kcl_now() - start) / (double)passes, ex->team = e->team;
-  return rc;
+  return rc ? rc : e->failed;
 }
 
 /* ---------------------------------------------------------------- products on the caller's arrays */
@@ -252,13 +255,14 @@ static int run_columns(kcl_cpu *e, const kcl_vectors *x, const kcl_vectors *y, i
     at[k->x] = column_at(x, j + c);
     if (y) at[k->b] = column_at(y, j + c);
   }
+  e->failed = KCL_OK;
   const int rc = run_team(e, KCL_START, 1, e->team, after);
   for (int c = 0; c < k->nrhs; c++) {
     void **at = e->vec + c * k->vectors;
     at[k->x] = own[2 * c], at[k->b] = own[2 * c + 1];
     e->control[c].stop = 0;
   }
-  return rc;
+  return rc ? rc : e->failed;
 }
 
 static int cpu_multiply(kcl_executor *ex, const kcl_multiplication *m) {

@@ -85,7 +85,7 @@ void KCL_TYPED(kcl_cpu_begin_sum)(const kcl_cpu *e, const kcl_stage *s, const bo
       for (int i = 0; i < KCL_CPU_CHUNKS; i++) *total = s_add(*total, own[i]);
       for (int p = 0; p < KCL_PARTS; p++) all[n++] = (double)parts[p];
     }
-  ranks->begin_sum(ranks, KCL_OK, n, all);
+  ranks->begin_sum(ranks, e->failed, n, all);
 }
 
 int KCL_TYPED(kcl_cpu_end_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active,
@@ -111,7 +111,7 @@ static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage
       for (int p = 0; p < KCL_PARTS; p++, n++)
         for (int i = 0; i < blocks; i++) own[n * blocks + i] = (double)parts[i * KCL_PARTS + p];
     }
-  const int rc = ranks->sum_blocks(ranks, KCL_OK, n, blocks, own, all);
+  const int rc = ranks->sum_blocks(ranks, e->failed, n, blocks, own, all);
   store_chunk_sums(e, s, active, all, latest_sums(e));
   return rc;
 }
@@ -126,7 +126,7 @@ int KCL_TYPED(kcl_cpu_idle)(const kcl_cpu *e, const kcl_stage *s) {
   const kcl_halo *h = kcl_stage_halo(s);
   if (h) h->begin(h), h->end(h);
   const int dots = kcl_stage_dots(s) * e->k->nrhs;
-  return dots ? ranks->sum(ranks, KCL_OK, dots * KCL_PARTS, nothing) : KCL_OK;
+  return dots ? ranks->sum(ranks, e->failed, dots * KCL_PARTS, nothing) : KCL_OK;
 }
 
 void KCL_TYPED(kcl_cpu_end_halo)(const kcl_cpu *e, const kcl_stage *s, const bool *active) {

@@ -27,6 +27,7 @@ typedef struct kcl_cpu {
   int threads, team;               /* maximum, and in use */
   int until_trial;                 /* batches until the other team size is timed */
   double seconds;                  /* per iteration, in the last batch */
+  int failed; /* of a function of the caller's in this run; on ranks the next sum reports it to all */
 } kcl_cpu;
 
 /* Partial sums alternate between two buffers: one has those of the latest stage, the other those of the stage before. */
@@ -73,7 +74,7 @@ void KCL_TYPED(kcl_cpu_begin_halo)(const kcl_cpu *e, const kcl_stage *s, const b
 void KCL_TYPED(kcl_cpu_end_halo)(const kcl_cpu *e, const kcl_stage *s, const bool *active);
 /* Adds the sums of a stage over the ranks, after its threads have ended. */
 int KCL_TYPED(kcl_cpu_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active);
-/* Begins to add this rank's sums of a stage over the ranks; end_sum waits for the result and stores it in partial. */
+/* Begins to add this rank's sums of a stage over the ranks, and reports its failure; end_sum waits for the result and stores it in partial. */
 void KCL_TYPED(kcl_cpu_begin_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active);
 int KCL_TYPED(kcl_cpu_end_sum)(const kcl_cpu *e, const kcl_stage *s, const bool *active,
                                scalar *partial);

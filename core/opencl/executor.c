@@ -50,12 +50,19 @@ static cl_int await_poll(kcl_run *r) {
   return code;
 }
 
+/* After a failure, too: functions may exchange elements with those of other ranks. */
+static int call_on_ranks(kcl_run *r, const kcl_stage *s, int status) {
+  const int rc = kcl_run_call_stage(r, s);
+  return status ? status : rc;
+}
+
 /* Runs passes in step with the other ranks, to the last one, the one in which all have stopped, or a sum that reports a failure. */
 static int run_on_ranks(kcl_run *r, kcl_phase phase, int64_t times, int status) {
   r->ranks.stopped = false;
   for (int64_t t = 0; t < times && !r->ranks.stopped; t++)
     for (int i = 0; i < r->k->stages[phase]; i++) {
       const kcl_stage *s = &r->k->stage[phase][i];
+      if (s->called) status = call_on_ranks(r, s, status);
       status = kcl_run_stage_on_ranks(r, s, &r->launch[phase][i], status);
       if (status && kcl_stage_dots(s)) return status;
     }

@@ -61,7 +61,9 @@ void kcl_system_forget_kept(kcl_system *s);
 int kcl_engine_product(kcl_stored *A, int nrhs, kcl_engine **out);
 /* y = A (scale x) on the host, both of this type; of an engine of one product. */
 int kcl_engine_multiply(kcl_engine *e, kcl_type type, const void *x, double scale, void *y);
-/* A shell (shell.c): A and A^H as shared[], products; for methods of least squares, that with A^H, and |A|_F. */
+/* A shell (shell.c): statistics as they were declared; A and A^H as shared[], products; for methods of least squares, that with A^H,
+ * and |A|_F. All ranks call the latter. */
+kcl_stats kcl_shell_stats(const kcl_shell *A);
 int kcl_shell_make_products(kcl_system *s);
 int kcl_shell_prepare_least(const kcl_system *s);
 void kcl_shell_free_products(kcl_system *s);

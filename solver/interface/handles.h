@@ -47,6 +47,9 @@ const char *kcl_named_text(const kcl_named *m, const void *of); /* NULL: it is n
 /* KCL_USAGE: there is no number `name`; the message has the nearest one. */
 int kcl_named_refuse(kcl_context *ctx, const kcl_named *table, const char *name);
 
+/* KCL_USAGE: `now` has not the pattern, type and symmetry of `then`. */
+int kcl_matrix_check_pattern(kcl_context *ctx, const kcl_csr *then, const kcl_csr *now);
+
 /* The options that a handle's function gets: a copy; NULL: the defaults. A real precision becomes the complex one where A is
  * complex. */
 kcl_options kcl_options_for(const kcl_options *o, const kcl_csr *A);

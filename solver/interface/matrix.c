@@ -136,7 +136,7 @@ static bool differs(const void *a, const void *b, int64_t count, size_t size) {
   return a != b && count && memcmp(a, b, (size_t)count * size);
 }
 
-static int check_same_pattern(kcl_context *ctx, const kcl_csr *then, const kcl_csr *now) {
+int kcl_matrix_check_pattern(kcl_context *ctx, const kcl_csr *then, const kcl_csr *now) {
   if (now->rows == then->rows && now->cols == then->cols && now->nnz == then->nnz &&
       now->type == then->type && now->symmetry == then->symmetry &&
       !differs(now->row_ptr, then->row_ptr, then->rows + 1, sizeof *then->row_ptr) &&
@@ -157,7 +157,7 @@ int kcl_matrix_update(kcl_matrix *A, const kcl_entries *entries) {
     return kcl_fail(A->ctx, KCL_USAGE, "entries is NULL, and the arrays of the matrix are a copy");
   if ((rc = entries ? take_entries(A->ctx, entries, &now) : kcl_csr_lend(A->ctx, A->A, &now)))
     return rc;
-  if ((rc = check_same_pattern(A->ctx, A->A, now))) {
+  if ((rc = kcl_matrix_check_pattern(A->ctx, A->A, now))) {
     kcl_csr_free(&now);
     return rc;
   }

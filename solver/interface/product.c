@@ -30,9 +30,9 @@ static int prepare_default(kcl_matrix *A, int adjoint) {
 
 /* A function has no formats to choose from; it is called for one column at a time. */
 static int prepare_shell_product(kcl_matrix *A, const kcl_options *options, int adjoint) {
-  kcl_options o;
+  const kcl_options o = kcl_options_for_shell(options, &A->shell);
   kcl_engine *e;
-  int rc = kcl_shell_options(A->ctx, &A->shell, options, &o);
+  int rc = kcl_check_shell_options(A->ctx, &A->shell, &o);
   if (!rc) rc = prepare_product(A, &o, KCL_PRODUCTS_PLAIN);
   return rc ? rc : kcl_operator_engine(A->product, adjoint, 1, &e);
 }

@@ -19,18 +19,23 @@ static bool may_share(const kcl_matrix *A, const kcl_options *o) {
   return !o->format || !strcmp(o->format, "auto") || !strcmp(o->format, A->about.format);
 }
 
-static int create_on_ranks(kcl_matrix *A, const kcl_precond *M, const kcl_options *o,
-                           kcl_solver **out) {
-  if (M || A->shell.apply)
-    return kcl_fail(A->ctx, KCL_USAGE, "%s: not on several ranks",
-                    M ? "a preconditioner that is given" : "a matrix that is a function");
-  return A->ctx->world->setup(A->ctx, A->A, o, out);
+static int create_on_ranks(kcl_matrix *A, kcl_precond *M, const kcl_options *o, kcl_solver **out) {
+  const kcl_own_system own = {
+      .A = A->A, .shell = A->shell.apply ? &A->shell : NULL, .M = M, .options = o};
+  return A->ctx->world->setup(A->ctx, &own, out);
 }
 
-/* On ranks all is set up anew. */
-static int update_on_ranks(kcl_solver *s, const kcl_csr *A) {
+/* With the values of s until the new solver is there. */
+static int update_on_ranks(kcl_solver *s, const kcl_matrix *A, int keep) {
+  const kcl_system *t = &s->system;
+  kcl_options o = t->options;
+  const kcl_own_system own = {.A = A->A, .M = t->object, .options = &o, .before = s, .keep = keep};
   kcl_solver *fresh = NULL;
-  int rc = s->system.ctx->world->setup(s->system.ctx, A, &s->system.options, &fresh);
+  int rc = kcl_check_keep(t->ctx, keep);
+  if (!rc && keep != KCL_KEEP_NOTHING) rc = kcl_matrix_check_pattern(t->ctx, s->kept, A->A);
+  if ((rc = t->distribution->agree(t->distribution, rc, 0))) return rc;
+  o.near_null = A->near_null;
+  rc = t->ctx->world->setup(t->ctx, &own, &fresh);
   if (!rc) kcl_solver_replace(s, &fresh);
   return rc;
 }
@@ -44,7 +49,7 @@ int kcl_solver_create(kcl_matrix *A, kcl_precond *M, const kcl_options *options,
   kcl_options o = kcl_options_for(options, A->A);
   o.near_null = A->near_null;
   if (kcl_on_ranks(A->ctx))
-    rc = create_on_ranks(A, M, &o, out);
+    rc = create_on_ranks(A, M, A->shell.apply ? options : &o, out);
   else if (A->shell.apply)
     rc = kcl_setup_shell(A->ctx, &A->shell, M, options, out);
   else if (M)
@@ -66,8 +71,8 @@ int kcl_solver_update(kcl_solver *s, kcl_matrix *A, int keep) {
   if (A->ctx != ctx)
     return kcl_fail(ctx, KCL_USAGE, "the solver and the matrix are of different contexts");
   if ((rc = kcl_matrix_need_entries(A))) return rc;
-  if (s->system.shared[0]) keep = KCL_KEEP_NOTHING;
-  rc = s->system.distribution && kcl_on_ranks(ctx) ? update_on_ranks(s, A->A)
+  if (s->system.shared[0] && !s->system.distribution) keep = KCL_KEEP_NOTHING;
+  rc = s->system.distribution && kcl_on_ranks(ctx) ? update_on_ranks(s, A, keep)
                                                    : kcl_update(s, A->A, keep);
   if (rc) return rc;
   kcl_csr_free(&s->kept);

@@ -126,25 +126,13 @@ static void test_product(void) {
   kcl_matrix_free(&A);
 }
 
-static int nothing(void *user, int adjoint, const kcl_vectors *x, kcl_vectors *y, void *queue) {
-  return (void)user, (void)adjoint, (void)x, (void)y, (void)queue, KCL_OK;
-}
-
-static void test_refused(void) {
-  kcl_matrix *A = NULL;
-  kcl_solver *s = NULL;
+static void test_context(void) {
   double v;
   CHECK(!kcl_context_number(c, "ranks", &v) && v == ranks && !kcl_context_number(c, "rank", &v) &&
         v == rank);
   CHECK(!kcl_context_number(alone, "ranks", &v) && v == 1);
   const int rc = kcl_context_agree(c, rank == ranks - 1 ? KCL_REFUSED : KCL_OK);
   CHECK(rc == KCL_REFUSED && kcl_context_agree(alone, KCL_INPUT) == KCL_INPUT);
-  CHECK(!kcl_matrix_create_shell(c, N, N, 'd', nothing, NULL, KCL_HOST, 0, &A));
-  const int expected = ranks > 1 ? KCL_USAGE : KCL_OK;
-  CHECKF(kcl_solver_create(A, NULL, NULL, &s) == expected && !s == (ranks > 1) &&
-             (ranks == 1 || strstr(kcl_error(), "function")),
-         "%s", kcl_error());
-  kcl_matrix_free(&A), kcl_solver_free(&s);
   CHECK(kcl_context_create_mpi(MPI_COMM_WORLD, "no such device", 0, &(kcl_context *){NULL}) ==
         KCL_DEVICE);
 }
@@ -157,7 +145,7 @@ int main(int argc, char **argv) {
   CHECK(!kcl_context_create("cpu", 1, &alone));
   if (CHECKF(!kcl_context_create_mpi(MPI_COMM_WORLD, device, 0, &c), "%s", kcl_error())) {
     test_solver("solver=cg precond=jacobi"), test_solver("solver=bicgstab precond=none");
-    test_product(), test_refused();
+    test_product(), test_context();
   }
   kcl_context_free(&c), kcl_context_free(&alone);
   return report_of_ranks();

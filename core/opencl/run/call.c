@@ -27,6 +27,12 @@ static cl_int enqueue_read(kcl_run *r, cl_mem from, bool wait, size_t at, size_t
                              kcl_profile_event(run_context(r)->opencl, "read", bytes));
 }
 
+/* rc: of what came before. On ranks a function is called after a failure, too: it may exchange elements with those of others. */
+static int call_after(int rc, const kcl_stored *A, void *x, void *y) {
+  const int own = kcl_shell_apply(A, x, y, NULL);
+  return rc ? rc : own;
+}
+
 /* s: has its right-hand side stopped? Then there is nothing to do. NULL: there is. */
 static int call_on_host(kcl_run *r, const kcl_stage *s, const kcl_stored *A, cl_mem x, cl_mem y) {
   char *host = r->called.data, *host_x = host + HEAD, *host_y = host_x + aligned_bytes(r, A->cols);
@@ -36,7 +42,7 @@ static int call_on_host(kcl_run *r, const kcl_stage *s, const kcl_stored *A, cl_
   if (!code) code = enqueue_read(r, x, true, 0, (size_t)A->cols * r->scalar_bytes, host_x);
   int rc = kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "reading x for a function");
   if (!rc && s && control->stop && !(control->cycle_open && s->cycle_end)) return KCL_OK;
-  if (!rc) rc = kcl_shell_apply(A, host_x, host_y, NULL);
+  if (!rc || kcl_program_ranks(r->k)) rc = call_after(rc, A, host_x, host_y);
   if (rc) return rc;
   code = clEnqueueWriteBuffer(run_queue(r), y, CL_FALSE, 0, bytes, host_y, 0, NULL,
                               kcl_profile_event(run_context(r)->opencl, "write", bytes));
