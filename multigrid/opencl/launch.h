@@ -54,7 +54,6 @@ void kcl_amg_device_drop(kcl_device_setup *s, const void *buffer);
 int kcl_amg_device_zeros(kcl_device_setup *s, int64_t count, void **out); /* int */
 /* [count] ulong, of zeros at first, for the messages of kernels, which are marked by the numbers of notes: the same each time. */
 int kcl_amg_device_messages(kcl_device_setup *s, int64_t count, const void **out);
-int kcl_amg_device_copy(kcl_device_setup *s, const void *from, void *to, int64_t count); /* ints */
 int64_t kcl_amg_device_loose_most(const kcl_device_setup *s); /* entries of a product with room */
 /* Reads memory of the device, which waits for the queue. */
 int kcl_amg_device_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to);

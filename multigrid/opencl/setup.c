@@ -181,16 +181,6 @@ int kcl_amg_device_messages(kcl_device_setup *s, int64_t count, const void **out
   return rc;
 }
 
-int kcl_amg_device_copy(kcl_device_setup *s, const void *from, void *to, int64_t count) {
-  const size_t bytes = (size_t)count * sizeof(cl_int);
-  if (!count) return KCL_OK;
-  return kcl_cl_check(s->ctx,
-                      clEnqueueCopyBuffer(s->ctx->opencl->queue, (cl_mem)(uintptr_t)from, to, 0, 0,
-                                          bytes, 0, NULL,
-                                          kcl_profile_event(s->ctx->opencl, "copy", bytes)),
-                      "clEnqueueCopyBuffer", "setting up a preconditioner");
-}
-
 int64_t kcl_amg_device_loose_most(const kcl_device_setup *s) {
   return (int64_t)(s->ctx->device.memory / 16 / (sizeof(cl_int) + sizeof(cl_double)));
 }
