@@ -190,7 +190,10 @@ static bool recall_verdict(kcl_context *ctx, const char *key, uint64_t hash, dou
 
 /* ---------------------------------------------------------------- for engines */
 
+/* KRYLOCL_SELFTEST=0: never. */
 static bool is_testable(const kcl_system *s) {
+  const char *word = getenv("KRYLOCL_SELFTEST");
+  if (word && *word == '0') return false;
   return s->ctx->opencl && !s->ctx->profiled && !s->self_tested && !s->shell && !s->halo &&
          !kcl_on_ranks(s->ctx) && s->A->rows == s->A->cols;
 }
