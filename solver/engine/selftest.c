@@ -24,7 +24,7 @@ static const char folder[] = "selftest";
 
 /* Entry (i, j) of a five-point stencil with few values: Hermitian, or complex symmetric; strictly diagonally dominant, so that rounding is
  * not amplified. */
-static void put_value(kcl_csr *A, int64_t k, int i, int j, bool symmetric) {
+static void put_stencil_value(kcl_csr *A, int64_t k, int i, int j, bool symmetric) {
   const int lower = i < j ? i : j;
   const double re = i == j ? 6 + (i % 5) / 8.0 : -1 - (lower % 3) / 16.0,
                turn = i == j               ? 0
@@ -40,7 +40,7 @@ static void put_value(kcl_csr *A, int64_t k, int i, int j, bool symmetric) {
   }
 }
 
-static int make_matrix(kcl_context *ctx, kcl_type type, bool symmetric, kcl_csr **out) {
+static int make_small_matrix(kcl_context *ctx, kcl_type type, bool symmetric, kcl_csr **out) {
   const int64_t entries = 5 * UNKNOWNS - 2 * WIDTH - 2 * HEIGHT;
   const int rc = kcl_csr_create(ctx, UNKNOWNS, UNKNOWNS, entries, type, out);
   int64_t k = 0;
@@ -51,7 +51,7 @@ static int make_matrix(kcl_context *ctx, kcl_type type, bool symmetric, kcl_csr 
     for (int n = 0; n < 5; n++) {
       if (!there[n]) continue;
       (*out)->col[k] = column[n];
-      put_value(*out, k++, i, column[n], symmetric);
+      put_stencil_value(*out, k++, i, column[n], symmetric);
     }
     (*out)->row_ptr[i + 1] = k;
   }
@@ -99,7 +99,7 @@ static int run_small(kcl_context *ctx, const kcl_system *of, const kcl_engine *l
   const bool plain = like->precond->hierarchy || of->given || of->object;
   KCL_TRY(kcl_precond_find(ctx, plain ? "none" : like->precond->name, &precond));
   KCL_TRY(kcl_format_find(ctx, kcl_engine_format(like), type, &format));
-  KCL_TRY(make_matrix(ctx, type, like->method->symmetric, &r->A));
+  KCL_TRY(make_small_matrix(ctx, type, like->method->symmetric, &r->A));
   KCL_TRY(kcl_csr_stats(ctx, r->A, &s.stats));
   s.A = r->A, s.hermitian = s.stats.hermitian, s.symmetric = s.stats.symmetric;
   KCL_TRY(kcl_engine_build(&s, like->method, precond, format, &r->e));
@@ -136,8 +136,8 @@ static double largest_difference(kcl_type t) {
 }
 
 /* *difference: beyond rounding, or 0. A failure: there is no verdict. */
-static int find_difference(const kcl_system *s, const kcl_engine *e, kcl_fusion fusion,
-                           double *difference) {
+static int find_run_difference(const kcl_system *s, const kcl_engine *e, kcl_fusion fusion,
+                               double *difference) {
   kcl_context *native = NULL;
   trial_run here = {.e = NULL}, there = {.e = NULL};
   int rc;
@@ -214,7 +214,7 @@ double kcl_engine_selftest(const kcl_system *s, const kcl_engine *e) {
   make_key(e, fusion, key);
   const uint64_t hash = kcl_sum64(key, strlen(key), 0);
   if (recall_verdict(s->ctx, key, hash, &difference)) return difference;
-  if (find_difference(s, e, fusion, &difference)) return 0;
+  if (find_run_difference(s, e, fusion, &difference)) return 0;
   remember_verdict(s->ctx, hash, difference);
   kcl_cache_put(folder, key, &difference, sizeof difference);
   return difference;
