@@ -156,6 +156,8 @@ static int solve_all_blocks(kcl_context *ctx, cli_run *r) {
   r->asked.nrhs = nrhs_at_once(r);
   cli_busy(r->o, "setting up");
   CLI_TRY(cli_lib(cli_setup(ctx, r)));
+  CLI_TRY(cli_lib(
+      kcl_device_current(ctx, &r->device))); /* the CPU, where a driver fails its self-test */
   CLI_TRY(cli_lib(cli_checkpoint_use(r)));
   cli_describe(r);
   CLI_TRY(cli_lib(kcl_profile_take(ctx, &r->profile.setup)));
@@ -449,7 +451,8 @@ const cli_command cli_solve = {
         "precond_note "
         "precond_levels precond_rows precond_nonzeros precond_complexity] format format_reason "
         "scaled scale_reason [scale_rows scale_columns (least and largest exponent of two)] "
-        "zero_rows [first_zero_row (from 1)] zero_columns [first_zero_column] kernel bytes_stored "
+        "zero_rows [first_zero_row (from 1)] zero_columns [first_zero_column] "
+        "[put_aside (kernels that fail the driver's self-test)] kernel bytes_stored "
         "stages tol atol expected_iterations, timed: a list of {solver format "
         "seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
         "  converged reason iterations residual_restarts changes mixed [inner_iterations "

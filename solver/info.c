@@ -1,4 +1,5 @@
 /* Information on a solver: kcl_solver_info and its companions. */
+#include "core/base/context.h"
 #include "solver/solver.h"
 #include <string.h>
 
@@ -36,6 +37,7 @@ static void describe_selection(const kcl_selection *c, kcl_setup_info *out) {
                           .format_reason = c->why_format,
                           .scaled = s->scaling.row,
                           .scale_reason = s->scale_reason,
+                          .put_aside = s->ctx->put_aside,
                           .kernel = e->kernel,
                           .bytes_stored = kcl_engine_stored_bytes(e),
                           .mixed = "",

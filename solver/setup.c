@@ -8,11 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After a failed self-test of the driver: the first of a few formats whose kernels pass it. */
+static int build_in_other_format(kcl_selection *c, const kcl_format *failed) {
+  enum { FEW = 4 };
+  const kcl_system *s = c->system;
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc = kcl_engine_predict(s, c->way.method, c->way.precond, list, &count);
+  if (rc) return rc;
+  rc = KCL_DEVICE; /* and the message is there */
+  for (int i = 0; i < count && i < FEW && rc && s->ctx->wrong_kernels; i++)
+    if (list[i].format != failed)
+      rc = kcl_engine_build(s, c->way.method, c->way.precond, list[i].format, &c->engine);
+  if (!rc)
+    snprintf(c->why_format, sizeof c->why_format,
+             "the driver fails the self-test with the kernels of %s", failed->name);
+  return rc;
+}
+
 /* The engine of the way and format chosen. A preconditioner that was chosen here and turns out not to exist, such as one
  * that divides by a diagonal which is 0 in float, is left out. */
 static int build_engine(kcl_selection *c, const kcl_format *format) {
   const kcl_system *s = c->system;
   int rc = kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
+  if (rc && s->ctx->wrong_kernels) return build_in_other_format(c, format);
   if (rc != KCL_USAGE || !s->undecided.precond || !c->way.precond->apply) return rc;
   rc = kcl_precond_find(s->ctx, "none", &c->way.precond);
   return rc ? rc : kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
@@ -158,13 +176,29 @@ static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, int keep,
   return rc ? rc : kcl_mixed_judge(m, wide);
 }
 
+/* After a set-up of which the driver failed all self-tests: the native executor becomes the device, unless others use the context. */
+static bool takes_cpu(const kcl_system *s) {
+  kcl_context *ctx = s->ctx;
+  char put_aside[sizeof ctx->put_aside];
+  if (!ctx->opencl || ctx->objects_given || !ctx->wrong_kernels || s->given || s->object ||
+      s->shared[0])
+    return false;
+  memcpy(put_aside, ctx->put_aside, sizeof put_aside);
+  if (kcl_select(ctx, "cpu", 0)) return false;
+  memcpy(ctx->put_aside, put_aside, sizeof put_aside);
+  ctx->wrong_kernels = false;
+  return true;
+}
+
 int kcl_setup_values(kcl_system *system, kcl_solver **out) {
   const double start = kcl_now();
   const int rc = kcl_csr_check(system->ctx, system->A);
   if (rc) return rc;
   const kcl_sums sums = kcl_sums_of(system->A);
   system->seconds_check = kcl_now() - start;
-  return kcl_setup_system(system, sums, NULL, KCL_KEEP_NOTHING, out);
+  const int failed = kcl_setup_system(system, sums, NULL, KCL_KEEP_NOTHING, out);
+  return failed && takes_cpu(system) ? kcl_setup_system(system, sums, NULL, KCL_KEEP_NOTHING, out)
+                                     : failed;
 }
 
 int kcl_setup(kcl_context *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {

@@ -145,6 +145,7 @@ static void add_method_fields(cJSON *o, const cli_run *r) {
   add_scale(o, &r->setup);
   cli_json_zeros(o, r->setup.zero_rows, r->setup.first_zero_row, r->setup.zero_cols,
                  r->setup.first_zero_col);
+  if (r->setup.put_aside[0]) cli_json_text(o, "put_aside", r->setup.put_aside);
   cli_json_text(o, "kernel", r->setup.kernel);
   cli_json_number(o, "bytes_stored", r->setup.bytes_stored);
   cli_json_count(o, "stages", r->setup.stages);

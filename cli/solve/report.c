@@ -48,6 +48,7 @@ void cli_report_method(const cli_run *r) {
   cli_say(o, "%s%s\n", s->solver_reason[0] ? ": " : "", s->solver_reason);
   cli_say(o, "format      %s (%s), %s: %s\n", s->format, s->kernel, cli_bytes(s->bytes_stored).s,
           s->format_reason);
+  if (s->put_aside[0]) cli_say(o, "driver      fails the self-test: %s\n", s->put_aside);
   if (!plain && s->precond_note[0])
     cli_say(o, "precond     %s, %s\n", s->precond_note, cli_bytes(s->bytes_precond).s);
   if (s->scale_reason[0]) cli_say(o, "scale       %s\n", s->scale_reason);

@@ -3,6 +3,7 @@
  *
  *   programs/    compiled programs                             (core/opencl/device/program_cache.c)
  *   rates/       stream rates, times of a launch               (core/tuning/rates.c)
+ *   selftest/    verdicts on kernels of a driver               (solver/engine/selftest.c)
  *   tune/        tunables, and timings for the choice by `auto` (core/base/tunables.c, core/tuning/choices.c)
  *   matrices/    parsed files as .kcl                          (data/files/read_cached.c)
  *   collection/  downloaded matrices                           (data/collection/get.c)

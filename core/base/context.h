@@ -51,6 +51,13 @@ struct kcl_world {
   void (*free)(kcl_world *);
 };
 
+/* key 0: none. difference: of x from the native executor's, beyond rounding; 0: the kernels are right. */
+enum { KCL_MOST_TESTED = 64 };
+typedef struct kcl_tested {
+  uint64_t key;
+  double difference;
+} kcl_tested;
+
 struct kcl_context {
   _Atomic int
       references; /* the caller's, until kcl_destroy, one per solver and operator, and one per entry */
@@ -85,6 +92,12 @@ struct kcl_context {
   bool reproducible; /* on several ranks: the same bits on any number of them */
   bool metis;        /* on several ranks: the rows of a rank are a part of METIS */
   kcl_tune tune;     /* of the device */
+  kcl_tested
+      tested[KCL_MOST_TESTED]; /* of self-tests of its driver (solver/engine/selftest.c), a ring */
+  int tested_count;
+  bool objects_given;  /* OpenCL objects are the caller's */
+  char put_aside[600]; /* kernels that failed one, by name; or empty */
+  bool wrong_kernels;  /* the engine that was to be built last is among them */
 };
 
 /* Are matrices and solvers of this context shared by ranks? One rank alone has the functions of one process. */

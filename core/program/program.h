@@ -24,6 +24,8 @@
 
 typedef int kcl_vec;  /* the number of a vector */
 typedef int kcl_slot; /* the number of a scalar */
+/* The longest kernels that an OpenCL device may have: of many iterations (persistent), of several stages (series), of one stage. */
+typedef enum kcl_fusion { KCL_FUSED_ITERATIONS, KCL_FUSED_STAGES, KCL_SINGLE_STAGES } kcl_fusion;
 typedef struct kcl_program kcl_program;
 
 /* A coefficient: a constant when slot < 0, else the slot's value, negated or conjugated. */
@@ -249,6 +251,7 @@ struct kcl_program {
   double norm_F;         /* |A|_F, of methods for least squares; else 0 */
   bool product;          /* b = A x alone, for executor.multiply */
   bool has_ritz;
+  kcl_fusion fusion;
   int iterations; /* iterations per pass over LOOP: the kcl_end_iteration in it */
   bool
       carried; /* the first stage of LOOP reduces the dots of its last; START and REPLACE seed them */

@@ -340,21 +340,23 @@ typedef struct kcl_setup_info {
   const char *scale_reason;  /**< why they are, or are not although rows differ much; else empty */
   int row_powers[2];         /**< least and largest power of two that rows are scaled by */
   int col_powers[2];         /**< the same for columns */
-  const char *kernel;        /**< the kernel: "csr-vector, 4 lanes", "native, 2 threads" */
-  double bytes_stored;       /**< size of the matrix on the device, bytes */
-  double seconds_check;      /**< check of A's structure, and its checksum */
-  double seconds_stats;      /**< statistics of A, which formats and methods are chosen by */
-  double seconds_convert;    /**< conversion to the format */
-  double seconds_upload;     /**< upload of the matrix */
-  double seconds_compile;    /**< compilation of the kernels */
-  const char *mixed;         /**< if mixed precision was asked for: what it costs and gains, or why
+  const char *
+      put_aside; /**< kernels of this driver that failed the self-test at first use, by name, and are not used; or empty */
+  const char *kernel;     /**< the kernel: "csr-vector, 4 lanes", "native, 2 threads" */
+  double bytes_stored;    /**< size of the matrix on the device, bytes */
+  double seconds_check;   /**< check of A's structure, and its checksum */
+  double seconds_stats;   /**< statistics of A, which formats and methods are chosen by */
+  double seconds_convert; /**< conversion to the format */
+  double seconds_upload;  /**< upload of the matrix */
+  double seconds_compile; /**< compilation of the kernels */
+  const char *mixed;      /**< if mixed precision was asked for: what it costs and gains, or why
                                 it is not used; else empty */
-  double bytes_float;        /**< size of the matrix in float beside bytes_stored; 0: not used */
-  int stages;                /**< stages (fused passes over the vectors) per iteration */
-  int programs_compiled;     /**< OpenCL programs that the driver compiled */
-  int programs_cached;       /**< OpenCL programs that were taken from the user's cache folder */
-  int nrhs;                  /**< right-hand sides at once: options.nrhs, or 1 if not possible */
-  double seconds_measure;    /**< timing of formats and methods, set-ups included */
+  double bytes_float;     /**< size of the matrix in float beside bytes_stored; 0: not used */
+  int stages;             /**< stages (fused passes over the vectors) per iteration */
+  int programs_compiled;  /**< OpenCL programs that the driver compiled */
+  int programs_cached;    /**< OpenCL programs that were taken from the user's cache folder */
+  int nrhs;               /**< right-hand sides at once: options.nrhs, or 1 if not possible */
+  double seconds_measure; /**< timing of formats and methods, set-ups included */
   int64_t expected_iterations; /**< iterations of the last solve of such a system; 0: not known */
   int timings; /**< number of timings that "auto" knows, from this run and earlier ones */
   double seconds_predicted;  /**< per iteration of one right-hand side, by the model that "auto"

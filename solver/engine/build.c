@@ -3,6 +3,8 @@
 #include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/engine.h"
+#include <stdio.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- operators */
 
@@ -90,6 +92,7 @@ static int record_engine(kcl_engine *e, const kcl_system *s) {
   kcl_program *k = e->program;
   k->A = e->operators[0], k->AH = e->operator_count > 1 ? e->operators[1] : NULL;
   if (m->least_squares && (rc = find_norm_F(s, &k->norm_F))) return rc;
+  k->fusion = s->fusion;
   k->resumes = s->resumes, k->recurs_precond = m->recurs_precond;
   k->restart = s->options.restart ? s->options.restart : m->restart;
   kcl_preconditioner_bind(e->M, k);
@@ -99,6 +102,47 @@ static int record_engine(kcl_engine *e, const kcl_system *s) {
 }
 
 /* ---------------------------------------------------------------- building */
+
+static int open_executor(kcl_engine *e, const kcl_system *s) {
+  e->program->lender = s->lender ? &s->lender->executor : NULL;
+  const int rc = kcl_executor_open(e->program, &e->executor);
+  e->program->lender = NULL;
+  return rc;
+}
+
+static void put_kernels_aside(const kcl_engine *e, double difference) {
+  static const char *const kernels[] = {"persistent kernel", "kernels of several stages",
+                                        "kernels"};
+  char text[200];
+  char *all = e->ctx->put_aside;
+  const size_t used = strlen(all);
+  snprintf(text, sizeof text, "%s of %s in format %s (x differs by %.1e)",
+           kernels[kcl_engine_fusion(e)], e->method->name, kcl_engine_format(e), difference);
+  if (!strstr(all, text))
+    snprintf(all + used, sizeof e->ctx->put_aside - used, "%s%s", used ? "; " : "", text);
+}
+
+/* Opens the executor, with shorter kernels where longer ones fail the self-test of the driver. */
+static int open_tested(kcl_engine *e, const kcl_system *s) {
+  int rc = open_executor(e, s);
+  double difference;
+  s->ctx->wrong_kernels = false;
+  while (!rc && (difference = kcl_engine_selftest(s, e)) > 0) {
+    const kcl_fusion fusion = kcl_engine_fusion(e);
+    put_kernels_aside(e, difference);
+    if (fusion == KCL_SINGLE_STAGES) {
+      s->ctx->wrong_kernels = true;
+      return kcl_fail(
+          s->ctx, KCL_DEVICE,
+          "the driver of %s fails the self-test: %s; choose another device, as --device cpu",
+          s->ctx->device.name, s->ctx->put_aside);
+    }
+    e->executor.close(&e->executor), e->executor = (kcl_executor){.data = NULL};
+    e->program->fusion = fusion + 1;
+    rc = open_executor(e, s);
+  }
+  return rc;
+}
 
 int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
                      const kcl_format *format, kcl_engine **out) {
@@ -112,9 +156,7 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
   KCL_TRY(add_operators(e, s, format));
   e->seconds_convert = kcl_now() - start;
   KCL_TRY(record_engine(e, s));
-  e->program->lender = s->lender ? &s->lender->executor : NULL;
-  KCL_TRY(kcl_executor_open(e->program, &e->executor));
-  e->program->lender = NULL;
+  KCL_TRY(open_tested(e, s));
   kcl_engine_describe(e, s->options.nrhs);
   *out = e, e = NULL;
 done:

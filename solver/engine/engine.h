@@ -28,6 +28,11 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
                      const kcl_format *format, kcl_engine **out);
 void kcl_engine_free(kcl_engine **e);
 
+/* The self-test of the driver (selftest.c): how much x differs from the native executor's beyond rounding, relative to its largest element;
+ * 0: nothing, or there is no verdict. And which kernels the engine has. */
+double kcl_engine_selftest(const kcl_system *s, const kcl_engine *e);
+kcl_fusion kcl_engine_fusion(const kcl_engine *e);
+
 /* In steps: an engine without operators; one more operator, the system's A, which lives as long as the engine, or one that it
  * shares; what runs, as text. */
 int kcl_engine_create(kcl_context *ctx, const kcl_method *method, const kcl_precond_kind *precond,

@@ -69,7 +69,7 @@ static void choose_series(const kcl_program *k, kcl_geometry *g) {
   const char *word = getenv("KRYLOCL_SERIES");
   const bool waits = o->small_groups || o->is_nvidia,
              addresses = o->is_nvidia || !strcmp(k->ctx->device.kind, "cpu");
-  if (g->group == 1 || !addresses || kcl_program_ranks(k)) return;
+  if (g->group == 1 || !addresses || kcl_program_ranks(k) || k->fusion > KCL_FUSED_STAGES) return;
   g->series_groups = waits ? o->concurrent : 1;
   g->series_bytes = word ? atoi(word) : g->series_groups > 1 ? BYTES_TOGETHER : BYTES_ALONE;
   if (!g->series_bytes) g->series_groups = 0;
