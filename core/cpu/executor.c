@@ -247,6 +247,7 @@ static int run_columns(kcl_cpu *e, const kcl_vectors *x, const kcl_vectors *y, i
                        const axpby *after) {
   const kcl_program *k = e->k;
   void *own[2 * KCL_MAX_NRHS];
+  e->failed = KCL_OK;
   for (int c = 0; c < k->nrhs; c++) {
     void **at = e->vec + c * k->vectors;
     own[2 * c] = at[k->x], own[2 * c + 1] = at[k->b];
@@ -255,7 +256,6 @@ static int run_columns(kcl_cpu *e, const kcl_vectors *x, const kcl_vectors *y, i
     at[k->x] = column_at(x, j + c);
     if (y) at[k->b] = column_at(y, j + c);
   }
-  e->failed = KCL_OK;
   const int rc = run_team(e, KCL_START, 1, e->team, after);
   for (int c = 0; c < k->nrhs; c++) {
     void **at = e->vec + c * k->vectors;
