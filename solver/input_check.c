@@ -61,7 +61,6 @@ static int check_guard(const kcl_system *s) {
   const char *why = s->options.mixed  ? "with mixed precision"
                     : s->shell        ? "where A is a function"
                     : s->distribution ? "on several ranks"
-                    : s->ctx->opencl  ? "on an OpenCL device"
                                       : NULL;
   if (!s->options.guard || !why) return KCL_OK;
   return kcl_fail(s->ctx, KCL_USAGE, "the option guard: not %s", why);

@@ -98,7 +98,7 @@ typedef struct kcl_options {
   bool no_direct; /**< "auto" makes no direct solution */
   /** Memory errors during a solve are found and undone: arrays of A and of the preconditioner are compared with their checksums,
    * the method's residual with b - A x; after an error the solve goes on from the last state that passed. Report: guard_checks,
-   * guard_errors, guard_rollbacks. KCL_USAGE: not on an OpenCL device, with mixed, where A is a function, or on several ranks. */
+   * guard_errors, guard_rollbacks. KCL_USAGE: not with mixed, where A is a function, or on several ranks. */
   bool guard;
   int restart; /**< cycle length of gmres and fgmres, 1 to KCL_MAX_RESTART; 0: 20; ignored by other methods */
   /** Right-hand sides that a solve iterates at once, sharing each pass over the matrix: 1 to

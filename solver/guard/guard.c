@@ -2,6 +2,7 @@
 #include "solver/guard/guard.h"
 #include "core/base/context.h"
 #include "core/base/sum64.h"
+#include "core/device/device.h"
 #include "solver/guard/arrays.h"
 #include "solver/guard/state.h"
 #include <float.h>
@@ -42,17 +43,39 @@ struct kcl_guard {
 
 /* ---------------------------------------------------------------- arrays */
 
+/* Memory of an executor on this device: an array on the host, or a buffer, all of it. */
+static kcl_guarded_array guarded_memory(kcl_context *ctx, const char *what, void *memory,
+                                        size_t bytes, bool writable) {
+  kcl_buffer_place place;
+  if (!ctx->opencl || !memory)
+    return (kcl_guarded_array){.what = what, .data = memory, .bytes = bytes, .writable = writable};
+  kcl_describe_buffer(ctx, memory, &place);
+  return (kcl_guarded_array){
+      .what = what, .buffer = memory, .bytes = place.bytes, .writable = true};
+}
+
 static int guard_matrix(kcl_guarded_arrays *g, const kcl_stored *m, const char *what,
                         bool writable) {
   int rc = KCL_OK;
   for (int i = 0; i < m->arrays && !rc; i++) {
     const kcl_array *a = &m->array[i];
-    rc = kcl_guarded_add(g, what, a->data, (size_t)a->count * kcl_array_element(a->kind, m->type),
-                         writable || !a->borrowed || m->adopted);
+    const size_t bytes = (size_t)a->count * kcl_array_element(a->kind, m->type);
+    if (a->prepared) continue;
+    rc = kcl_guarded_add(g, guarded_memory(g->ctx, what, m->device[i] ? m->device[i] : a->data,
+                                           bytes, writable || !a->borrowed || m->adopted));
   }
-  if (!rc && m->step)
-    rc = kcl_guarded_add(g, what, m->step, (size_t)(m->steps + 1) * sizeof *m->step, true);
-  return rc;
+  if (rc || !m->step) return rc;
+  return kcl_guarded_add(g, (kcl_guarded_array){.what = what,
+                                                .data = m->step,
+                                                .bytes = (size_t)(m->steps + 1) * sizeof *m->step,
+                                                .writable = true});
+}
+
+static int guard_constant(kcl_guarded_arrays *g, kcl_engine *e, kcl_vec v) {
+  const kcl_program *k = e->program;
+  const size_t bytes = (size_t)k->vector[v].n * kcl_type_size(kcl_vector_stored(k, v));
+  return kcl_guarded_add(g, guarded_memory(e->ctx, "a vector of the preconditioner",
+                                           e->executor.memory(&e->executor, v), bytes, true));
 }
 
 /* Matrices of all stages, and constants. */
@@ -68,10 +91,7 @@ static int guard_arrays(kcl_guard *g, kcl_engine *e) {
                       !of_system || g->writable);
   }
   for (kcl_vec v = 0; v < k->vectors && !rc; v++)
-    if (kcl_vector_shared(k, v))
-      rc = kcl_guarded_add(&g->arrays, "a vector of the preconditioner",
-                           e->executor.memory(&e->executor, v),
-                           (size_t)k->vector[v].n * kcl_type_size(kcl_vector_stored(k, v)), true);
+    if (kcl_vector_shared(k, v)) rc = guard_constant(&g->arrays, e, v);
   return rc;
 }
 
@@ -251,8 +271,9 @@ static void remember_doubt(kcl_guard *g, const kcl_loop *l) {
   }
 }
 
-/* Had the replay the residuals of the doubted iterations, bit for bit? */
+/* Had the replay the residuals of the doubted iterations, bit for bit? Formats that scatter have other bits each time. */
 static bool replay_agrees(const kcl_guard *g, const kcl_loop *l) {
+  if (g->doubt.known && l->engine->operators[0]->format->scatter) return true;
   for (int i = 0; i < l->nrhs; i++) {
     const int64_t j = g->doubt.iteration[i];
     const double rr = j < 0 || j > last_entry(l, i) ? 0 : kcl_history_rr(l->rhs[i].history, j);
