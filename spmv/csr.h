@@ -67,18 +67,25 @@ static inline void csr_even_rows(const kcl_stored *m, const void *x, void *y, in
 
 /* Do the columns of entries [from, end) exist? */
 static inline bool csr_columns_exist(const kcl_stored *m, int64_t from, int64_t end) {
+  enum { KCL_CSR_LINE = 16, KCL_CSR_LINES_AHEAD = 32 };
   const uint32_t *col = m->array[KCL_CSR_COL].data;
   uint32_t most = 0;
-  for (int64_t k = from; k < end; k++) most = col[k] > most ? col[k] : most;
+  int64_t k = from;
+  for (; k + KCL_CSR_LINE <= end; k += KCL_CSR_LINE) {
+    __builtin_prefetch(col + k + KCL_CSR_LINES_AHEAD * KCL_CSR_LINE);
+    for (int l = 0; l < KCL_CSR_LINE; l++) most = col[k + l] > most ? col[k + l] : most;
+  }
+  for (; k < end; k++) most = col[k] > most ? col[k] : most;
   return from == end || most < m->cols;
 }
 
-/* Rows are in order, and so are their columns; loops may read three entries more. */
+/* Are rows in order, and do their columns exist? Loops may read three entries more. */
 static inline bool csr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
-  bool ordered = row_ptr[lo] >= 0 && row_ptr[hi] <= m->nnz;
-  for (int64_t i = lo; i < hi; i++) ordered = ordered & (row_ptr[i] <= row_ptr[i + 1]);
-  if (!ordered) return false;
+  const uint64_t *start = (const uint64_t *)row_ptr;
+  uint64_t signs = 0;
+  for (int64_t i = lo; i < hi; i++) signs |= start[i + 1] - start[i];
+  if (signs >> 63 || row_ptr[lo] < 0 || row_ptr[hi] > m->nnz) return false;
   const int64_t end = row_ptr[hi] + 3;
   return csr_columns_exist(m, row_ptr[lo], end < m->nnz ? end : m->nnz);
 }
