@@ -69,12 +69,13 @@ static inline void csr_even_rows(const kcl_stored *m, const void *x, void *y, in
 static inline bool csr_columns_exist(const kcl_stored *m, int64_t from, int64_t end) {
   enum { KCL_CSR_LINE = 16, KCL_CSR_LINES_AHEAD = 32 };
   const uint32_t *col = m->array[KCL_CSR_COL].data;
-  uint32_t most = 0;
+  uint32_t lane[KCL_CSR_LINE] = {0}, most = 0;
   int64_t k = from;
   for (; k + KCL_CSR_LINE <= end; k += KCL_CSR_LINE) {
     __builtin_prefetch(col + k + KCL_CSR_LINES_AHEAD * KCL_CSR_LINE);
-    for (int l = 0; l < KCL_CSR_LINE; l++) most = col[k + l] > most ? col[k + l] : most;
+    for (int l = 0; l < KCL_CSR_LINE; l++) lane[l] = col[k + l] > lane[l] ? col[k + l] : lane[l];
   }
+  for (int l = 0; l < KCL_CSR_LINE; l++) most = lane[l] > most ? lane[l] : most;
   for (; k < end; k++) most = col[k] > most ? col[k] : most;
   return from == end || most < m->cols;
 }
