@@ -15,7 +15,9 @@ enum { MOST_RETURNS = 5 /* to one state */ };
 
 /* Errors that a replay confirms or refutes. */
 typedef struct doubt {
-  bool known, restarted; /* the solve started again from x after one that was confirmed */
+  bool known;
+  bool counted;   /* as an error: no replay has refuted it yet */
+  bool restarted; /* the solve started again from x after one that was refuted */
   int64_t iteration[KCL_MAX_NRHS];
   double rr[KCL_MAX_NRHS];
 } doubt;
@@ -23,7 +25,8 @@ typedef struct doubt {
 struct kcl_guard {
   kcl_loop_guard calls; /* first */
   bool writable;
-  const kcl_engine *engine; /* that the following is of */
+  kcl_engine *engine; /* that the following is of; NULL: none */
+  uint64_t number;    /* of it: its address may be another's */
   kcl_guarded_arrays arrays;
   double norm; /* |A|_F */
   int sizes;   /* vectors that LOOP goes on from */
@@ -137,7 +140,8 @@ static int know_engine(kcl_guard *g, kcl_loop *l) {
   KCL_TRY(kcl_alloc(e->ctx, l->nrhs * g->sizes, sizeof *g->size, "norms", (void **)&g->size));
   KCL_TRY(kcl_alloc(e->ctx, l->nrhs * g->sizes, sizeof *g->size, "norms", (void **)&g->size_now));
   for (int i = 0; i < l->nrhs; i++) KCL_TRY(sum_b(g, l, i, &g->b_sum[i]));
-  g->norm = kcl_norm_F(kcl_system_matrix(l->system)), g->engine = e;
+  g->norm = kcl_norm_F(kcl_system_matrix(l->system));
+  g->engine = e, g->number = e->number;
 done:
   return rc;
 }
@@ -150,9 +154,10 @@ static int bring_to_rest(kcl_loop *l) {
 
 static int before_step(kcl_loop_guard *calls, kcl_loop *l) {
   kcl_guard *g = (kcl_guard *)calls;
-  if (g->engine == l->engine && g->kept.known) return KCL_OK;
+  const bool same = g->engine == l->engine && g->number == l->engine->number;
+  if (same && g->kept.known) return KCL_OK;
   int rc = bring_to_rest(l);
-  if (!rc && g->engine != l->engine) rc = know_engine(g, l);
+  if (!rc && !same) rc = know_engine(g, l);
   if (!rc) rc = kcl_state_keep(&g->kept, l);
   if (!rc) memset(g->size, 0, (size_t)(l->nrhs * g->sizes) * sizeof *g->size);
   g->returns = 0;
@@ -250,21 +255,10 @@ static int check_all(kcl_guard *g, kcl_loop *l, verdict *out) {
 
 /* ---------------------------------------------------------------- verdicts */
 
-static int pass_check(kcl_guard *g, kcl_loop *l) {
-  g->returns = 0;
-  if (l->state == KCL_LOOP_ENDED) { /* another method may go on */
-    g->kept.known = false;
-    return KCL_OK;
-  }
-  if (l->state == KCL_LOOP_ITERATING)
-    memcpy(g->size, g->size_now, (size_t)(l->nrhs * g->sizes) * sizeof *g->size);
-  return kcl_state_keep(&g->kept, l);
-}
-
 static int64_t last_entry(const kcl_loop *l, int i) { return l->rhs[i].history->size - 1; }
 
 static void remember_doubt(kcl_guard *g, const kcl_loop *l) {
-  g->doubt.known = true;
+  g->doubt.known = g->doubt.counted = true;
   for (int i = 0; i < l->nrhs; i++) {
     const int64_t j = g->doubt.iteration[i] = last_entry(l, i);
     g->doubt.rr[i] = j < 0 ? 0 : kcl_history_rr(l->rhs[i].history, j);
@@ -282,6 +276,24 @@ static bool replay_agrees(const kcl_guard *g, const kcl_loop *l) {
   return g->doubt.known;
 }
 
+/* It was no error. */
+static void refute_doubt(kcl_guard *g) {
+  g->errors -= g->doubt.counted;
+  g->doubt.counted = false;
+}
+
+static int pass_check(kcl_guard *g, kcl_loop *l) {
+  g->returns = 0;
+  if (replay_agrees(g, l)) refute_doubt(g);
+  if (l->state == KCL_LOOP_ENDED) { /* another method may go on */
+    g->kept.known = false;
+    return KCL_OK;
+  }
+  if (l->state == KCL_LOOP_ITERATING)
+    memcpy(g->size, g->size_now, (size_t)(l->nrhs * g->sizes) * sizeof *g->size);
+  return kcl_state_keep(&g->kept, l);
+}
+
 static int go_back(kcl_guard *g, kcl_loop *l) {
   g->errors++, g->rollbacks++;
   if (++g->returns <= MOST_RETURNS) return kcl_state_return(&g->kept, l);
@@ -294,16 +306,17 @@ static int go_back(kcl_guard *g, kcl_loop *l) {
 
 /* What a replay confirms is no error: a gap is rounding; a reason to end counts, once a start from x has not helped. */
 static int accept_doubt(kcl_guard *g, kcl_loop *l, verdict v) {
-  g->errors--;
+  refute_doubt(g);
   if (v == APART) g->slack *= fmax(1, 4 * g->ratio);
-  if (v == APART || g->doubt.restarted) return pass_check(g, l);
+  if (v == APART) return pass_check(g, l);
   g->doubt.restarted = true, g->rollbacks++;
   return kcl_state_return_x(&g->kept, l);
 }
 
 static int judge(kcl_guard *g, kcl_loop *l, verdict v) {
-  if (v == PASSED) return pass_check(g, l);
+  if (v == PASSED || (v == DOUBTED && g->doubt.restarted)) return pass_check(g, l);
   if (v != DAMAGED && replay_agrees(g, l)) return accept_doubt(g, l, v);
+  if (v == DAMAGED) g->doubt.known = g->doubt.counted = false;
   if (v != DAMAGED) remember_doubt(g, l);
   return go_back(g, l);
 }
