@@ -36,8 +36,9 @@ solver/engine: core/base core/matrix core/program core/device spmv solver/contra
 solver/loop: core/base core/program solver/engine
 solver/auto: core/base core/tuning spmv multigrid solver/contract solver/methods solver/precond solver/engine solver/loop
 solver/checkpoint: core/base
+solver/guard: core/base core/matrix core/program core/device solver/methods solver/engine solver/loop
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto
-solver: core/base core/matrix core/program core/device spmv data/generators solver/contract solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed solver/checkpoint
+solver: core/base core/matrix core/program core/device spmv data/generators solver/contract solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed solver/guard solver/checkpoint
 solver/interface: core/base core/matrix core/device core/tuning data/files solver solver/checkpoint
 distributed: core/base core/matrix core/program core/tuning spmv solver solver/contract solver/methods solver/precond solver/engine solver/loop solver/auto core/device
 distributed/files: core/base core/matrix data/files data/generators distributed

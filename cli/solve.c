@@ -47,7 +47,7 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   a.atol = o->atol;
   a.max_iter = o->max_iter;
   a.restart = (int)o->restart;
-  a.mixed = o->mixed, a.no_direct = o->no_direct;
+  a.mixed = o->mixed, a.no_direct = o->no_direct, a.guard = o->guard;
   kcl_options_set(&a, "symmetry", o->symmetry ? o->symmetry : "default"); /* checked words */
   kcl_options_set(&a, "scale", o->scale ? o->scale : "default");
   return a;
@@ -364,7 +364,7 @@ const cli_command cli_solve = {
                "| checkpoint every resume "
                "devices shares partition reproducible check-tol check-output threads precision "
                "symmetry scale "
-               "no-direct mixed "
+               "no-direct mixed guard "
                "atol restart nrhs parameters "
                "near-null coordinates profile verbose cache index-base",
 
@@ -415,6 +415,12 @@ const cli_command cli_solve = {
         "is started again by the same line has both: --checkpoint x.kck --resume x.kck begins anew "
         "while there is no x.kck.\n"
         "\n"
+        "--guard: checksums of A and of the preconditioner, and the residual, are checked from "
+        "time to "
+        "time during the solve, about a thirtieth of it. After an error in memory the solve goes "
+        "on "
+        "from the last state that passed.\n"
+        "\n"
         "--check compares x with a direct solution y that is refined with compensated residuals: d "
         "= |x - y|_inf / |y|_inf. The error of y is at most e = | |A^-1| w |_inf / |y|_inf, w = |b "
         "- A y| + u (|A| |y| + |b|), estimated with the same factors, so that of x is between d - "
@@ -460,7 +466,8 @@ const cli_command cli_solve = {
         "rowwise_error componentwise_error [tested_residual true_tested_residual] [least_squares "
         "normal_residual] not_unique least_norm (x is the smallest of those that solve as well) "
         "condition_estimate (a lower bound) [ritz_min ritz_max] "
-        "[forward_error] [checkpoints bytes_checkpoint seconds_checkpoint] [resumed_at "
+        "[forward_error] [guard_checks guard_errors guard_rollbacks] [checkpoints bytes_checkpoint "
+        "seconds_checkpoint] [resumed_at "
         "(iteration)] "
         "history: pairs of an iteration and the residual after it, at most about "
         "1,000\n"

@@ -66,6 +66,15 @@ static int check_direct_options(const kcl_system *s) {
   return why ? kcl_fail(s->ctx, KCL_USAGE, "solver direct %s", why) : KCL_OK;
 }
 
+static int check_guard(const kcl_system *s) {
+  const char *why = s->options.mixed  ? "with mixed precision"
+                    : s->shell        ? "where A is a function"
+                    : s->distribution ? "on several ranks"
+                                      : NULL;
+  if (!s->options.guard || !why) return KCL_OK;
+  return kcl_fail(s->ctx, KCL_USAGE, "the option guard: not %s", why);
+}
+
 int kcl_check_options(kcl_system *s) {
   const kcl_options *o = &s->options;
   const kcl_method *m;
@@ -76,8 +85,9 @@ int kcl_check_options(kcl_system *s) {
   if (!s->undecided.precond && (rc = kcl_system_precond_kind(s, o->precond, &p))) return rc;
   if ((rc = check_numbers(s->ctx, o))) return rc;
   if ((rc = kcl_check_parameters(&s->options))) return rc;
-  rc = kcl_check_device(s->ctx, o->precision);
-  return rc ? rc : check_restart(s->ctx, o->restart);
+  if ((rc = kcl_check_device(s->ctx, o->precision))) return rc;
+  if ((rc = check_restart(s->ctx, o->restart))) return rc;
+  return check_guard(s);
 }
 
 /* ---------------------------------------------------------------- the matrix */

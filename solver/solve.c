@@ -7,6 +7,7 @@
  */
 #include "core/base/context.h"
 #include "solver/engine/given.h"
+#include "solver/guard/guard.h"
 #include "solver/solver.h"
 #include <float.h>
 #include <math.h>
@@ -241,6 +242,11 @@ static int begin_all(const kcl_solver *s, kcl_loop *l, const kcl_rhs *list, bool
   return kcl_ranks_agree(kcl_system_ranks(&s->system), rc);
 }
 
+/* May arrays of A be written? Not the caller's, nor those of a mapped file. */
+static bool may_restore(const kcl_solver *s) {
+  return s->kept && !s->kept->lent && !s->kept->mapped;
+}
+
 /* Right-hand sides that begin_all did not reach have nothing that was fetched. */
 int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   const kcl_options *o = &s->system.options;
@@ -251,6 +257,7 @@ int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
                 .snapshots = {.best = -1, .newest = -1},
                 .every = s->call.every,
                 .max_iter = limit < INT32_MAX ? limit : INT32_MAX - 1};
+  kcl_guard *guard = NULL;
   bool any;
   s->direct = NULL, s->factored = false;
   kcl_checkpoints_begin(s, &l);
@@ -260,8 +267,11 @@ int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   if (!rc && l.every)
     rc = kcl_alloc(s->system.ctx, s->system.A->cols, kcl_type_size(s->system.A->type), "x to show",
                    &l.observed);
+  if (!rc && o->guard) rc = kcl_guard_create(&l, may_restore(s), &guard);
   if (!rc && any) rc = kcl_ranks_agree(kcl_system_ranks(&s->system), solve_nonzero(s, &l));
+  kcl_guard_report(guard, &l);
   if (!rc) rc = certify_all(s, &l);
+  kcl_guard_free(&guard);
   free(l.observed);
   rc = kcl_loop_return(&l, rc);
   return rc || !list->b_column.buffer ? rc : l.engine->executor.finish(&l.engine->executor);

@@ -65,9 +65,43 @@ static inline void csr_even_rows(const kcl_stored *m, const void *x, void *y, in
     csr_range(m, false, x, y, lo, hi);
 }
 
+/* Do the columns of entries [from, end) exist? */
+static inline bool csr_columns_exist(const kcl_stored *m, int64_t from, int64_t end) {
+  enum { KCL_CSR_LINE = 16, KCL_CSR_LINES_AHEAD = 32 };
+  const uint32_t *col = m->array[KCL_CSR_COL].data;
+  uint32_t lane[KCL_CSR_LINE] = {0}, most = 0;
+  int64_t k = from;
+  for (; k + KCL_CSR_LINE <= end; k += KCL_CSR_LINE) {
+    __builtin_prefetch(col + k + KCL_CSR_LINES_AHEAD * KCL_CSR_LINE);
+    for (int l = 0; l < KCL_CSR_LINE; l++) lane[l] = col[k + l] > lane[l] ? col[k + l] : lane[l];
+  }
+  for (int l = 0; l < KCL_CSR_LINE; l++) most = lane[l] > most ? lane[l] : most;
+  for (; k < end; k++) most = col[k] > most ? col[k] : most;
+  return from == end || most < m->cols;
+}
+
+/* Are rows in order, and do their columns exist? Loops may read three entries more. */
+static inline bool csr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
+  const uint64_t *start = (const uint64_t *)row_ptr;
+  uint64_t signs = 0;
+  for (int64_t i = lo; i < hi; i++) signs |= start[i + 1] - start[i];
+  if (signs >> 63 || row_ptr[lo] < 0 || row_ptr[hi] > m->nnz) return false;
+  const int64_t end = row_ptr[hi] + 3;
+  return csr_columns_exist(m, row_ptr[lo], end < m->nnz ? end : m->nnz);
+}
+
 #include "spmv/csr_uneven.h"
 
+/* Rows that are out of bounds become NaN. */
+static inline bool csr_spoiled(const kcl_stored *m, void *y, int64_t lo, int64_t hi) {
+  if (!m->guarded || csr_bounded(m, lo, hi)) return false;
+  memset((element *)y + lo, 0xff, (size_t)(hi - lo) * sizeof(element));
+  return true;
+}
+
 static inline void csr_rows(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi) {
+  if (csr_spoiled(m, y, lo, hi)) return;
   if (m->uneven)
     csr_uneven_rows(m, x, y, lo, hi);
   else
@@ -101,8 +135,10 @@ static inline void csr_sweep(const kcl_stored *m, const int k, const void *const
 
 static inline void csr_columns(const kcl_stored *m, int k, const void *const *x, void *const *y,
                                int64_t lo, int64_t hi) {
-  for (int c = 0; c < k && m->uneven; c++) csr_uneven_rows(m, x[c], y[c], lo, hi);
-  if (m->uneven) return;
+  bool spoiled = false;
+  for (int c = 0; c < k; c++) spoiled = csr_spoiled(m, y[c], lo, hi);
+  for (int c = 0; c < k && m->uneven && !spoiled; c++) csr_uneven_rows(m, x[c], y[c], lo, hi);
+  if (m->uneven || spoiled) return;
   switch (k) {
   case 2: csr_sweep(m, 2, x, y, lo, hi); break;
   case 3: csr_sweep(m, 3, x, y, lo, hi); break;

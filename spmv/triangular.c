@@ -144,12 +144,25 @@ static int triangular_build(kcl_stored *m, const kcl_csr *N) {
 
 /* ---------------------------------------------------------------- on the cpu executor */
 
+/* Is row i there, with entries and columns that exist? */
+static bool row_exists(const kcl_stored *m, int64_t i) {
+  const int64_t *row_ptr = m->array[ROW_PTR].data;
+  const uint32_t *col = m->array[COL].data;
+  uint32_t most = 0;
+  if (i < 0 || i >= m->rows || row_ptr[i] < 0 || row_ptr[i] > row_ptr[i + 1] ||
+      row_ptr[i + 1] > m->nnz)
+    return false;
+  for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) most = col[k] > most ? col[k] : most;
+  return most < m->rows;
+}
+
 static void solve_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[ROW_PTR].data;
   const int32_t *col = m->array[COL].data, *order = m->array[ORDER].data;
   const scalar *val = m->array[VAL].data;
   const bool upper = m->param[UPPER].value;
   for (int64_t n = lo; n < hi; n++) {
+    if (m->guarded && !row_exists(m, order[n])) continue;
     const int64_t i = order[n], from = row_ptr[i], end = row_ptr[i + 1];
     scalar sum = x[i];
     if (upper) /* the unknown that was computed last is added last: the sum waits for it alone */
@@ -163,7 +176,9 @@ static void solve_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t 
 static void triangular_step(const kcl_stored *m, const void *x, void *y, int64_t number, int part,
                             int parts) {
   const uint8_t *alone = m->array[ROW_ALONE].data;
-  const int64_t lo = m->step[number], rows = m->step[number + 1] - lo;
+  const int64_t lo = m->step[number], end = m->step[number + 1];
+  if (m->guarded && (lo < 0 || end < lo || end > m->rows)) return;
+  const int64_t rows = end - lo;
   if (!alone[number])
     solve_rows(m, x, y, lo + rows * part / parts, lo + rows * (part + 1) / parts);
   else if (part == 0)

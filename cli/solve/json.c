@@ -31,6 +31,11 @@ static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
   cli_json_count(o, "iterations", p->iterations);
   cli_json_count(o, "residual_restarts", p->residual_restarts);
   cli_json_text(o, "changes", p->changes);
+  if (r->o->guard) {
+    cli_json_count(o, "guard_checks", p->guard_checks);
+    cli_json_count(o, "guard_errors", p->guard_errors);
+    cli_json_count(o, "guard_rollbacks", p->guard_rollbacks);
+  }
   if (r->o->checkpoint) {
     cli_json_count(o, "checkpoints", p->checkpoints);
     cli_json_number(o, "bytes_checkpoint", p->bytes_checkpoint);

@@ -229,6 +229,14 @@ static void say_written(const cli_options *o, bool written, const char *what, co
   if (written && path && strcmp(path, "-")) cli_say(o, "wrote       %s to %s\n", what, path);
 }
 
+static void say_guard(const cli_run *r) {
+  const kcl_report *p = &r->results[0].report;
+  if (!r->o->guard) return;
+  cli_say(r->o, "guard       %s checks, %s errors, %s returns to a state that had passed\n",
+          cli_count(p->guard_checks).s, cli_count(p->guard_errors).s,
+          cli_count(p->guard_rollbacks).s);
+}
+
 void cli_report_results(const cli_run *r) {
   for (int64_t j = 0; j < r->solved; j++) say_result(r, j);
   if (r->solved < r->p.b->cols)
@@ -236,6 +244,7 @@ void cli_report_results(const cli_run *r) {
             cli_count(r->p.b->cols).s);
   cli_report_ranks(r);
   cli_checkpoint_say(r);
+  say_guard(r);
   say_times(r);
   say_solve_speed(r);
   cli_profile_say(r);

@@ -324,6 +324,11 @@ static int cpu_poll(kcl_executor *ex, kcl_control *control, double *rr) {
   return KCL_OK;
 }
 
+static double cpu_scalar(const kcl_executor *ex, kcl_slot slot, int rhs) {
+  const kcl_cpu *e = ex->data;
+  return (double)s_re(e->slot[rhs * e->k->slots + slot]);
+}
+
 static int cpu_history(kcl_executor *ex, int rhs, int64_t from, int64_t to, double *out) {
   kcl_cpu *e = ex->data;
   const double *own = e->history + rhs * KCL_HISTORY * KCL_HISTORY_FIELDS;
@@ -523,6 +528,7 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .get = cpu_get,
                        .set_state = cpu_set_state,
                        .poll = cpu_poll,
+                       .scalar = cpu_scalar,
                        .history = cpu_history,
                        .finish = cpu_finish,
                        .save = cpu_save,

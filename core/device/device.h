@@ -23,6 +23,9 @@ int kcl_measure_column(kcl_context *ctx, const kcl_column *c, int64_t n, kcl_col
 int kcl_read_column(kcl_context *ctx, const kcl_column *from, int64_t n, void *values); /* [n] */
 int kcl_write_column(kcl_context *ctx, const kcl_column *to, int64_t n, const void *values);
 
+/* Bytes of a buffer of the context's OpenCL device to and from the host; they wait. */
+int kcl_read_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, void *to);
+int kcl_write_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, const void *from);
 void kcl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place *out);
 
 /* Host memory that is pinned for the device; ordinary memory for the native executor. */

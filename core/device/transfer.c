@@ -52,6 +52,14 @@ int kcl_write_column(kcl_context *ctx, const kcl_column *to, int64_t n, const vo
   return kcl_opencl_backend->write_column(ctx, to, n, values);
 }
 
+int kcl_read_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, void *to) {
+  return kcl_opencl_backend->read_bytes(ctx, buffer, offset, bytes, to);
+}
+
+int kcl_write_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, const void *from) {
+  return kcl_opencl_backend->write_bytes(ctx, buffer, offset, bytes, from);
+}
+
 void kcl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place *out) {
   kcl_opencl_backend->describe_buffer(ctx, buffer, out);
 }

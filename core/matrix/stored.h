@@ -62,7 +62,10 @@ struct kcl_stored {
       *before; /* for build: one of the same pattern in this format, or NULL; NULL afterwards */
   kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
   int sharers;      /* owners beyond the first: the last one to free it frees it */
-  bool uneven;      /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
+  /* Natively: csr formats and triangular solves look at indices before they use them, since a bit may flip in memory. Rows that
+   * would leave the arrays are NaN, or left out. */
+  bool guarded;
+  bool uneven; /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
   const struct kcl_halo
       *halo; /* of rows spread over ranks (core/program/ranks.h); not owned; NULL: none */
 

@@ -152,6 +152,12 @@ static int opencl_poll(kcl_executor *ex, kcl_control *control, double *rr) {
   return opencl_finish(ex);
 }
 
+static double opencl_scalar(const kcl_executor *ex, kcl_slot slot, int rhs) {
+  const kcl_run *r = ex->data;
+  const int latest = (r->first + KCL_MOST_POLLS - 1) % KCL_MOST_POLLS;
+  return run_real_at(r, r->mirror[latest] + kcl_run_slot(r, slot, rhs));
+}
+
 static int opencl_history(kcl_executor *ex, int column, int64_t from, int64_t to, double *out) {
   kcl_run *r = ex->data;
   const char *ring =
@@ -324,6 +330,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .get = opencl_get,
                        .set_state = opencl_set_state,
                        .poll = opencl_poll,
+                       .scalar = opencl_scalar,
                        .history = opencl_history,
                        .finish = opencl_finish,
                        .save = opencl_save,

@@ -21,6 +21,8 @@ static const kcl_opencl_ops backend = {.missing = kcl_cl_load,
                                        .read_column = kcl_opencl_read_column,
                                        .write_column = kcl_opencl_write_column,
                                        .describe_buffer = kcl_opencl_describe_buffer,
+                                       .read_bytes = kcl_opencl_read_bytes,
+                                       .write_bytes = kcl_opencl_write_bytes,
                                        .pin = kcl_opencl_pin_host,
                                        .unpin = kcl_opencl_unpin_host,
                                        .pin_given = kcl_opencl_register_host};

@@ -52,6 +52,9 @@ typedef struct kcl_opencl_ops {
   int (*read_column)(kcl_context *ctx, const kcl_column *from, int64_t n, void *values);
   int (*write_column)(kcl_context *ctx, const kcl_column *to, int64_t n, const void *values);
   void (*describe_buffer)(kcl_context *ctx, void *buffer, kcl_buffer_place *out);
+  /* Bytes of a buffer to and from the host; they wait. */
+  int (*read_bytes)(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, void *to);
+  int (*write_bytes)(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, const void *from);
   /* Pinned host memory. Reads into it do not block the host; into pageable memory they do, at a third of the rate (NVIDIA). */
   int (*pin)(kcl_context *ctx, size_t bytes, const char *what, kcl_pinned *out);
   void (*unpin)(kcl_context *ctx, kcl_pinned *p); /* also of an empty one */

@@ -51,6 +51,8 @@ struct kcl_executor {
                                                               KCL_HISTORY iterations */
   /* The state after the oldest run that was not polled, [nrhs] each; unchanged if there is none. */
   int (*poll)(kcl_executor *, kcl_control *control, double *rr);
+  /* The real part of a slot, after the latest poll. */
+  double (*scalar)(const kcl_executor *, kcl_slot, int rhs);
   int (*history)(kcl_executor *, int rhs, int64_t from, int64_t to,
                  double *out /* [to - from, KCL_HISTORY_FIELDS] */);
   int (*finish)(kcl_executor *);

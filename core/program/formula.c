@@ -88,7 +88,8 @@ const char *kcl_phase_name(kcl_phase phase) {
   return (const char *const[]){[KCL_START] = "START",
                                [KCL_LOOP] = "LOOP",
                                [KCL_REPLACE] = "REPLACE",
-                               [KCL_RESUME] = "RESUME"}[phase];
+                               [KCL_RESUME] = "RESUME",
+                               [KCL_VERIFY] = "VERIFY"}[phase];
 }
 
 void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, size_t capacity) {

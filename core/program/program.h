@@ -87,8 +87,16 @@ void kcl_new_scalars(kcl_program *k, const char *names, kcl_slot *const *out);
  * LOOP     one iteration, or a cycle of several
  * REPLACE  residual replacement, for methods whose recurrences drift: every kcl_replacement_interval passes vectors are
  *          recomputed from what they stand for
- * RESUME   where kcl_has_resume(k): b is a new residual and x = 0, but the search continues (solver/mixed) */
-typedef enum kcl_phase { KCL_START, KCL_LOOP, KCL_REPLACE, KCL_RESUME, KCL_PHASES } kcl_phase;
+ * RESUME   where kcl_has_resume(k): b is a new residual and x = 0, but the search continues (solver/mixed)
+ * VERIFY   of guarded programs: the distance of the method's residual from b - A x (kcl_record_verification) */
+typedef enum kcl_phase {
+  KCL_START,
+  KCL_LOOP,
+  KCL_REPLACE,
+  KCL_RESUME,
+  KCL_VERIFY,
+  KCL_PHASES
+} kcl_phase;
 void kcl_begin(kcl_program *k, kcl_phase phase);
 
 /* ---- vectors. The operands of an operation have one length; a stage runs over one length (x has A's columns, b its
@@ -106,6 +114,9 @@ static inline void kcl_copy_vector(kcl_program *k, kcl_vec y, kcl_vec x) /* y = 
 }
 /* r = b - A x and rr = r^H r: every START begins with it. The host checks claims of convergence against it. */
 void kcl_residual(kcl_program *k, kcl_vec r, kcl_slot rr);
+/* VERIFY, between two passes over LOOP, for which slots and partial sums are lost: squared norms of each vector that LOOP goes on
+ * from, in the order of vectors, and, unless the vector of kcl_residual is another one then, of gap = r - (b - A x). After LOOP. */
+void kcl_record_verification(kcl_program *k, bool gap);
 /* The vector for M^-1 r: a new one; without a preconditioner r itself, and kcl_precondition records nothing. */
 kcl_vec kcl_preconditioned(kcl_program *k, kcl_vec r, const char *name, ...) KCL_PRINTF(3, 4);
 void kcl_precondition(kcl_program *k, kcl_vec z, kcl_vec r,
@@ -246,6 +257,7 @@ struct kcl_program {
   kcl_slot target, rr;   /* squared norm to reach; squared residual norm */
   kcl_vec residual;      /* b - A x after START, unless START goes on with it */
   bool resumes;          /* RESUME will be run */
+  kcl_slot gap, sizes;   /* of VERIFY; gap -1: none; sizes: the first */
   bool recurs_precond;   /* M^-1 is not applied with narrow vectors: see kcl_method */
   int restart;           /* iterations per cycle, of methods that restart */
   double norm_F;         /* |A|_F, of methods for least squares; else 0 */

@@ -171,6 +171,23 @@ void kcl_residual(kcl_program *k, kcl_vec r, kcl_slot rr) {
   k->rr = rr, k->residual = r;
 }
 
+static void record_gap(kcl_program *k) {
+  const kcl_vec t = kcl_work(k, k->vector[k->b].n, "t");
+  k->gap = kcl_scalar(k, "gap");
+  kcl_apply(k, t, k->A, k->x);                           /* t = A x                */
+  kcl_lincomb(k, t, KCL_ONE, k->b, KCL_MINUS, t);        /* t = b - A x            */
+  kcl_lincomb(k, t, KCL_ONE, t, KCL_MINUS, k->residual); /*     - r                */
+  kcl_dot(k, k->gap, t, t);                              /* gap = t^H t            */
+}
+
+void kcl_record_verification(kcl_program *k, bool gap) {
+  k->gap = -1, k->sizes = k->slots + gap;
+  kcl_begin(k, KCL_VERIFY);
+  if (gap) record_gap(k);
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (kcl_vector_carried(k, v)) kcl_dot(k, kcl_scalar(k, "size"), v, v);
+}
+
 void kcl_precondition(kcl_program *k, kcl_vec z, kcl_vec r, bool adjoint) {
   if (!k->precondition) return;
   k->preconditioning = true;

@@ -96,6 +96,10 @@ typedef struct kcl_options {
    * tol |R b| and |b - A x| <= tol |b|. A itself is not changed. */
   kcl_scale_rule scale;
   bool no_direct; /**< "auto" makes no direct solution */
+  /** Memory errors during a solve are found and undone: arrays of A and of the preconditioner are compared with their checksums,
+   * the method's residual with b - A x; after an error the solve goes on from the last state that passed. Report: guard_checks,
+   * guard_errors, guard_rollbacks. KCL_USAGE: not with mixed, where A is a function, or on several ranks. */
+  bool guard;
   int restart; /**< cycle length of gmres and fgmres, 1 to KCL_MAX_RESTART; 0: 20; ignored by other methods */
   /** Right-hand sides that a solve iterates at once, sharing each pass over the matrix: 1 to
    * KCL_MAX_NRHS; 0: 1. Vectors of all of them are kept on the device. A format or method that
@@ -317,6 +321,10 @@ typedef struct kcl_report {
   double seconds_checkpoint;    /**< for all of them, not part of seconds_solve */
   int64_t
       resumed_at; /**< the iteration that it went on from: kcl_solver_resume; 0: it began anew */
+  int64_t
+      guard_checks; /**< checks of kcl_options.guard in this solve, all right-hand sides together */
+  int64_t guard_errors;    /**< of them found an error in memory or arithmetic */
+  int64_t guard_rollbacks; /**< returns to a state that had passed */
   uint64_t x_sum; /**< kcl_checksum of the x that the residuals are of, [cols] of A's type */
   /** Other x have this residual, as far as is known: A has columns of zeros or fewer rows than columns, a direct
    * factorisation found a smaller rank than columns, or x is a least-squares solution and A is square (all but singular). */

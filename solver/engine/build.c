@@ -97,6 +97,8 @@ static int record_engine(kcl_engine *e, const kcl_system *s) {
   k->restart = s->options.restart ? s->options.restart : m->restart;
   kcl_preconditioner_bind(e->M, k);
   m->record(k);
+  if (s->options.guard) kcl_record_verification(k, !m->parts_residual);
+  for (int i = 0; i < k->ops; i++) k->op[i].matrix->guarded |= s->options.guard;
   set_nrhs(e, s);
   return kcl_program_end(k);
 }

@@ -1,14 +1,18 @@
 /* Engines: their parts, their cost, and how state moves from one to another. */
 #include "core/base/context.h"
 #include "solver/engine/engine.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int kcl_engine_create(kcl_context *ctx, const kcl_method *method, const kcl_precond_kind *precond,
                       kcl_engine **out) {
+  static atomic_uint_fast64_t engines;
   int rc = kcl_alloc(ctx, 1, sizeof **out, "an engine", (void **)out);
-  if (!rc) (*out)->ctx = ctx, (*out)->method = method, (*out)->precond = precond;
+  if (!rc)
+    (*out)->number = ++engines, (*out)->ctx = ctx, (*out)->method = method,
+    (*out)->precond = precond;
   return rc;
 }
 

@@ -11,6 +11,7 @@
 
 typedef struct kcl_engine {
   kcl_context *ctx;
+  uint64_t number; /* of this engine alone: a later one may have its address */
   const kcl_method *method;
   const kcl_precond_kind *precond;
   kcl_stored **operators; /* [operator_count], owned: A; A^H for methods that multiply by it */

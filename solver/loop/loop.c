@@ -14,7 +14,7 @@
 #include <float.h>
 #include <math.h>
 
-static int set_loop_state(kcl_loop *l) {
+int kcl_loop_set_state(kcl_loop *l) {
   double target[KCL_MAX_NRHS] = {0};
   for (int i = 0; i < l->nrhs; i++) target[i] = kcl_square(l->rhs[i].target);
   return l->engine->executor.set_state(&l->engine->executor, l->control, target);
@@ -26,7 +26,7 @@ static int start_once(kcl_loop *l) {
   l->since = 0;
   for (int i = 0; i < l->nrhs; i++)
     if (l->rhs[i].active) l->control[i].stop = 0;
-  if ((rc = set_loop_state(l))) return rc;
+  if ((rc = kcl_loop_set_state(l))) return rc;
   if ((rc = ex->run(ex, KCL_START, 1))) return rc;
   return ex->poll(ex, l->control, l->rr);
 }
@@ -84,7 +84,7 @@ static int begin_round(kcl_loop *l) {
   l->state = KCL_LOOP_ITERATING;
   for (int i = 0; i < l->nrhs; i++)
     if (!l->rhs[i].active && !l->control[i].stop) l->control[i].stop = 1, current = false;
-  if (!current) rc = set_loop_state(l);
+  if (!current) rc = kcl_loop_set_state(l);
   for (int i = 0; i < l->nrhs; i++) l->rhs[i].round_began = l->control[i].iteration;
   return rc ? rc : kcl_loop_enqueue(l);
 }
@@ -167,7 +167,7 @@ static bool unmet(kcl_loop *l) {
   return any;
 }
 
-int kcl_loop_advance(kcl_loop *l) {
+static int run_and_check_batch(kcl_loop *l) {
   int rc = l->state == KCL_LOOP_READY ? begin_round(l) : KCL_OK;
   if (!rc && kcl_loop_running(l)) rc = run_next_batch(l);
   if (!rc && l->checkpoint) rc = l->checkpoint(l->owner, l);
@@ -180,7 +180,19 @@ int kcl_loop_advance(kcl_loop *l) {
   return KCL_OK;
 }
 
+int kcl_loop_advance(kcl_loop *l) {
+  kcl_loop_guard *g = l->guard;
+  int rc = g ? g->before(g, l) : KCL_OK;
+  if (!rc) rc = run_and_check_batch(l);
+  return rc || !g ? rc : g->after(g, l);
+}
+
 /* ---------------------------------------------------------------- another method; the end */
+
+int kcl_loop_start_again(kcl_loop *l) {
+  l->state = KCL_LOOP_READY;
+  return start_round(l);
+}
 
 int kcl_loop_restart(kcl_loop *l) {
   bool again = false;

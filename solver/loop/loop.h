@@ -61,6 +61,14 @@ typedef struct kcl_snapshots {
 } kcl_snapshots;
 
 typedef struct kcl_loop kcl_loop;
+
+/* A guard of the loop: called before and after each step; after may put the loop back to an earlier state. */
+typedef struct kcl_loop_guard kcl_loop_guard;
+struct kcl_loop_guard {
+  int (*before)(kcl_loop_guard *, kcl_loop *);
+  int (*after)(kcl_loop_guard *, kcl_loop *);
+};
+
 struct kcl_loop {
   const kcl_system *system;
   kcl_engine *engine; /* the caller's; may be exchanged between two steps */
@@ -80,10 +88,11 @@ struct kcl_loop {
   kcl_progress shown;                          /* what the callback was last told */
   int (*checkpoint)(void *owner, kcl_loop *l); /* after each batch; NULL: none */
   void *owner;                                 /* its first argument */
-  int64_t every;       /* iterations between two calls of it, with x; 0: from time to time */
-  void *observed;      /* [cols] that x, of the one right-hand side there is then */
-  bool impatient;      /* there are other methods: one without much progress is given up early */
-  bool method_changed; /* by kcl_loop_restart */
+  int64_t every;         /* iterations between two calls of it, with x; 0: from time to time */
+  void *observed;        /* [cols] that x, of the one right-hand side there is then */
+  kcl_loop_guard *guard; /* NULL: none */
+  bool impatient;        /* there are other methods: one without much progress is given up early */
+  bool method_changed;   /* by kcl_loop_restart */
 };
 
 int kcl_loop_begin(kcl_loop *l);
@@ -117,6 +126,8 @@ int kcl_loop_measure(kcl_loop *l, double *each);
 /* After KCL_LOOP_ENDED, with an engine of another method that holds b and x of the one before: the active right-hand sides
  * start again from that x, or from the caller's where it is nearer. */
 int kcl_loop_restart(kcl_loop *l);
+/* The active right-hand sides start again from x, in a round of their own. */
+int kcl_loop_start_again(kcl_loop *l);
 
 /* The norm on the device that stands for v->allowed: a hair below, for the sums of the host differ. */
 double kcl_loop_target(const kcl_rhs *v);
@@ -140,6 +151,7 @@ int kcl_loop_poll(kcl_loop *l);                 /* the oldest batch that was not
 bool kcl_loop_runs(const kcl_loop *l, int rhs); /* does this one iterate? */
 int kcl_loop_observe(kcl_loop *l);              /* x, polled and with nothing ahead */
 int kcl_loop_progress(kcl_loop *l);             /* the user's callback; non-zero: stop */
+int kcl_loop_set_state(kcl_loop *l);            /* the control blocks and targets, to the device */
 int kcl_loop_set_targets(
     kcl_loop *l, bool *lowered); /* of a scaled system, after START (solver/loop/claims.c) */
 

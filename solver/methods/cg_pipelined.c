@@ -123,4 +123,5 @@ const kcl_method kcl_method_cg_pipelined = {.name = "cg-pipelined",
                                             .source = "Ghysels & Vanroose 2014",
                                             .hermitian = true,
                                             .recurs_precond = true,
+                                            .parts_residual = true,
                                             .record = pipelined_record};

@@ -119,4 +119,5 @@ const kcl_method kcl_method_lsqr = {.name = "lsqr",
                                     .source = "Paige & Saunders 1982",
                                     .adjoint = true,
                                     .least_squares = true,
+                                    .parts_residual = true,
                                     .record = lsqr_record};

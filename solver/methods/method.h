@@ -16,6 +16,7 @@ typedef struct kcl_method {
   int restart;         /* iterations per cycle unless the caller sets them; 0: no cycles */
   bool least_squares;  /* takes rectangular A; M stands for A^H A */
   bool recurs_precond; /* updates M^-1 v by recurrences: M is linear to the rounding of the type */
+  bool parts_residual; /* between iterations the vector of kcl_residual is not b - A x */
   bool flexible;       /* M may differ from one application to the next */
   void (*record)(kcl_program *k); /* START, then LOOP; failures stick to k */
 } kcl_method;

@@ -75,6 +75,9 @@ void kcl_opencl_detach(kcl_context *ctx);
 /* ---- transfer.c, of that table, too */
 int kcl_opencl_convert(kcl_context *ctx, kcl_conversion which, void *y, void *x, int64_t n,
                        double scale);
+int kcl_opencl_read_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, void *to);
+int kcl_opencl_write_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes,
+                           const void *from);
 int kcl_opencl_pin_host(kcl_context *ctx, size_t bytes, const char *what, kcl_pinned *out);
 void kcl_opencl_unpin_host(kcl_context *ctx, kcl_pinned *p);
 void kcl_opencl_register_host(kcl_context *ctx, void *memory, size_t bytes, kcl_pinned *out);
