@@ -26,7 +26,7 @@
 #define KCL_PRINTF(f, a)
 #endif
 enum { KCL_MESSAGE = 4096 }; /* bytes of the longest */
-/* Returns status. The message is that of the calling thread; threads that the library starts write none. */
+/* Returns status. The message belongs to the calling thread, not to ctx, which may be NULL; threads that the library starts write none. */
 int kcl_fail(kcl_context *ctx, kcl_status status, const char *format, ...) KCL_PRINTF(3, 4);
 /* Begin and end of an activity that may take seconds, for kcl_context_watch. */
 void kcl_activity_begin(kcl_context *ctx, kcl_activity a);

@@ -100,7 +100,7 @@ static bool register_name(kcl_program *k, bool slots, int i, kcl_symbol name) {
 
 /* The name, printed by format, with a number appended if a vector (or slot) has that name already. */
 static kcl_symbol new_name(const kcl_program *k, bool slots, const char *format, va_list args) {
-  kcl_symbol base, name;
+  kcl_symbol base = {0}, name;
   vsnprintf(base.s, sizeof base.s - 6, format, args);
   name = base;
   for (int number = 2; name_taken(k, slots, name.s); number++)

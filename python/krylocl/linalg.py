@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ._arrays import LETTERS, as_numpy, common_dtype
-from ._library import make_options
+from ._library import lib, make_options
 from .context import Context
 from .precond import Preconditioner
 from .solver import Solver, solve_once
