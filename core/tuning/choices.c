@@ -96,6 +96,14 @@ bool kcl_choice_has_failed(const kcl_choice *c, const char *method) {
   return false;
 }
 
+bool kcl_choice_way_failed(const kcl_choice *c, const char *method, const char *precond) {
+  for (int i = 0; i < c->count; i++)
+    if (!(c->timing[i].iteration < INFINITY) && !strcmp(c->timing[i].method, method) &&
+        !strcmp(c->timing[i].precond, precond))
+      return true;
+  return false;
+}
+
 void kcl_choice_keep_failed(kcl_choice *c) {
   int count = 0;
   for (int i = 0; i < c->count; i++)
