@@ -13,7 +13,8 @@
 
 #include "core/base/base.h"
 
-enum { KCL_MOST_TIMINGS = 8, KCL_NAME = 24, KCL_KEY = 800 };
+/* Room for whole solves is left beside timings of formats. */
+enum { KCL_MOST_TIMINGS = 16, KCL_WHOLE_SOLVES = 6, KCL_NAME = 24, KCL_KEY = 800 };
 
 typedef struct kcl_timing {
   char method[KCL_NAME], precond[KCL_NAME], format[KCL_NAME];

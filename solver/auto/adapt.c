@@ -240,8 +240,9 @@ static int finish_directly(kcl_selection *c, kcl_loop *l) {
 
 /* Before the first iteration: directly, or in the way that is remembered as the fastest. */
 static int begin_otherwise(kcl_selection *c, kcl_loop *l) {
-  c->direct = kcl_direct_begins(c, l);
-  if (!c->direct && !kcl_switch_begins(c, l)) return KCL_OK;
+  const bool switches = !c->system->direct && kcl_switch_begins(c, l);
+  c->direct = !switches && kcl_direct_begins(c, l);
+  if (!switches && !c->direct) return KCL_OK;
   for (int i = 0; i < l->nrhs; i++)
     if (l->rhs[i].active) l->rhs[i].report->reason = KCL_STAGNATED;
   l->state = KCL_LOOP_ENDED;
@@ -282,7 +283,7 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   c->tried = 0, c->asked = 0;
   c->switched = kcl_system_ranks(c->system) || /* whose clocks differ */
                 (c->way.precond->apply && !c->system->undecided.precond);
-  c->rest = c->plain = c->before = c->setup = c->instead = 0, c->direct = false;
+  c->rest = c->plain = c->before = c->trusted = c->setup = c->instead = 0, c->direct = false;
   c->next.method = NULL;
   memset(c->reached, 0, sizeof c->reached);
   mark_tried(c);
@@ -335,7 +336,8 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   }
   if (kcl_switch_missed(c, seconds)) c->dirty = true;
   double change = (double)iterations / (double)(known->iterations ? known->iterations : 1);
-  if (!c->dirty && (seconds < WORTH || (!c->candidates && known->count < 2))) return;
+  const bool short_or_plain = seconds < WORTH || (!c->candidates && known->count < 2);
+  if (!c->dirty && !kcl_outcome_count(known) && short_or_plain) return;
   if (!c->dirty && c->recalled && change > 0.75 && change < 1.33) return;
   kcl_timing *t = kcl_choice_timing(known, c->engine->method->name, c->engine->precond->name,
                                     kcl_engine_format(c->engine));

@@ -42,9 +42,11 @@ typedef struct kcl_elliptic {
 typedef struct kcl_candidate {
   kcl_way way;
   bool levels;       /* multigrid */
+  bool last;         /* needs few iterations: the solve does not switch again */
   double setup;      /* predicted seconds */
   double iterations; /* predicted */
-  double seconds;    /* predicted, of set-up and all iterations */
+  double predicted;  /* seconds of set-up and all iterations */
+  double seconds;    /* remembered, or else predicted */
 } kcl_candidate;
 
 enum { KCL_MOST_CANDIDATES = 8 };
@@ -84,6 +86,7 @@ struct kcl_selection {
   double setup;     /* seconds of its set-up; 0: none in this solve */
   double before;    /* seconds of the solve until then */
   double plain;     /* seconds that were predicted without it, in all; 0: nothing was switched */
+  double trusted;   /* seconds until which the solve stays with a way that it switched to */
   bool decided;     /* nothing more is to be timed */
   int candidates;   /* formats that would be timed */
   double cost;      /* seconds to set up one of them, estimated */
@@ -117,9 +120,14 @@ double kcl_remaining(const kcl_loop *l);
 /* And at least as many as the graph of an elliptic A says; 0: not known. */
 double kcl_remaining_here(const kcl_selection *c, const kcl_loop *l);
 
+/* Before the first iteration; 0: not known. */
+double kcl_remaining_first(const kcl_selection *c);
+
 /* ---- candidates.c: their number, when so many iterations of `each` seconds are left without them. */
 int kcl_candidates(const kcl_selection *c, double left, double each,
                    kcl_candidate list[KCL_MOST_CANDIDATES]);
+/* Why so many iterations are predicted: a phrase. */
+const char *kcl_candidate_reason(const kcl_selection *c, const kcl_candidate *p);
 /* Predicted seconds of a way; 0: it is not one of them. */
 double kcl_candidate_seconds(const kcl_selection *c, const kcl_way *way, double each);
 /* Seconds to compile the kernels of one, less those that solves of the structure have missed without them: as many are likely to
@@ -128,21 +136,28 @@ double kcl_candidate_compilation(const kcl_selection *c, const kcl_candidate *p)
 
 /* ---- switch.c: does it pay to go on with a candidate? Then it is set up, c->next is it, and what iterates is given up. */
 bool kcl_switch_pays(kcl_selection *c, kcl_loop *l);
-/* Before the first iteration: was one remembered as the fastest way? */
+/* Before the first iteration: is one remembered as the fastest way, or worth a try? */
 bool kcl_switch_begins(kcl_selection *c, kcl_loop *l);
 /* Afterwards: what it took, in `seconds` and its set-up, and what was predicted without. */
 void kcl_switch_remember(kcl_selection *c, double seconds);
 /* Or, where there was none for want of programs, what that has missed; false: nothing. */
 bool kcl_switch_missed(kcl_selection *c, double seconds);
+/* May the solve switch from the way in use at all? */
+bool kcl_may_switch(const kcl_selection *c);
 /* Does multigrid run, or may the solve switch to it, and is A elliptic? Then that is faster than a factorisation. */
 bool kcl_switch_promises(kcl_selection *c);
 
 /* ---- outcome.c: what whole solves took; NULL: not known. */
 const kcl_timing *kcl_outcome_of(const kcl_choice *known, const char *method, const char *precond);
+int kcl_outcome_count(const kcl_choice *known);
 /* The least, where that is less than iterations in the way that the plan begins with take. */
 const kcl_timing *kcl_outcome_best(const kcl_selection *c);
+/* Seconds of the one solve that is known, and of an iteration in the plan's way; INFINITY: none, or another way was tried since. */
+double kcl_outcome_untried(const kcl_selection *c, double *each);
 void kcl_outcome_remember(kcl_selection *c, const char *method, const char *precond, double seconds,
                           double without);
+/* A way that a solve switched to was left for a direct solution. */
+void kcl_outcome_failed(kcl_selection *c, const char *method, const char *precond);
 
 /* ---- elliptic.c: in a pass or two over A. */
 kcl_elliptic kcl_elliptic_of(const kcl_csr *A);

@@ -14,7 +14,7 @@ enum { SMOOTH, ELLIPTIC, OTHER };
 typedef struct kind {
   const char *method, *precond;
   double entry;         /* seconds of set-up per entry of A and thread, of at most MOST */
-  double row;           /* the same, times the mean entries of a row */
+  double row;           /* the same, times the square of the mean entries of a row: fill */
   double iterations[3]; /* at most */
   double share;         /* of the iterations without it; 0: they do not matter */
   double passes;        /* over the entries of A, by an iteration */
@@ -30,7 +30,7 @@ static const kind kinds[] = {
     {"cg", "amg", 2e-7, 0, {15, 15, 150}, 0, 8, 60, true},
     {"idr", "sa", 1.3e-7, 0, {25, 0, 0}, 0, 8, 70, true},
     {"idr", "ilu", 6e-8, 0, {250, 250, 250}, 0.25, 3, 25, false},
-    {"idr", "ilut", 0, 3e-8, {45, 45, 45}, 0, 6, 25, false},
+    {"idr", "ilut", 3e-7, 1.2e-9, {45, 45, 45}, 0, 6, 25, false},
 };
 
 /* The same on a device, and its launches (NVIDIA H200: 10 to 67 ms for 3.5 to 56 million entries). */
@@ -50,10 +50,10 @@ static bool set_up_on_device(const kcl_selection *c) {
 
 static double setup_seconds(const kcl_selection *c, const kind *k) {
   const kcl_stats *t = &c->system->stats;
-  const double entries = (double)t->nnz;
+  const double entries = (double)t->nnz, mean = entries / (double)t->rows;
   const int threads = kcl_threads() < MOST ? kcl_threads() : MOST;
   if (k->levels && set_up_on_device(c)) return DEVICE + DEVICE_ENTRY * entries;
-  return (k->levels ? k->entry / threads : k->entry + k->row * entries / (double)t->rows) * entries;
+  return (k->levels ? k->entry / threads : k->entry + k->row * mean * mean) * entries;
 }
 
 /* Seconds of one iteration, when one of the engine in use takes `each`. */
@@ -86,15 +86,25 @@ int kcl_candidates(const kcl_selection *c, double left, double each,
     kcl_candidate *p = &list[count];
     if (!suits(c, k, &p->way)) continue;
     const double most = k->iterations[class_of(c)];
-    p->levels = k->levels;
+    p->levels = k->levels, p->last = !(k->share > 0);
     p->setup = setup_seconds(c, k);
     p->iterations = k->share > 0 ? fmin(k->share * left, most) : most;
-    p->seconds = p->setup + p->iterations * iteration_seconds(c, k, each);
+    p->predicted = p->setup + p->iterations * iteration_seconds(c, k, each);
     const kcl_timing *known = kcl_outcome_of(&c->remembered, k->method, k->precond);
-    if (known) p->seconds = known->setup;
+    p->seconds = known ? known->setup : p->predicted;
     count++;
   }
   return count;
+}
+
+const char *kcl_candidate_reason(const kcl_selection *c, const kcl_candidate *p) {
+  static const char *const multigrid[] = {
+      [SMOOTH] = "A is elliptic with smooth coefficients: few iterations",
+      [ELLIPTIC] = "A is elliptic, its coefficients jump or differ by direction",
+      [OTHER] = "A is not elliptic: many iterations are possible"};
+  if (p->levels) return multigrid[class_of(c)];
+  return p->last ? "threshold factors: few iterations, a long set-up"
+                 : "incomplete factors: a quarter of the iterations, 250 at most";
 }
 
 double kcl_candidate_seconds(const kcl_selection *c, const kcl_way *way, double each) {

@@ -62,9 +62,9 @@ double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent)
 
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
   const int64_t done = kcl_loop_iterations(l);
-  if (!done || !left_to_us(c) || kcl_switch_promises(c)) return false;
+  if (!done || done < c->expected || !left_to_us(c) || kcl_switch_promises(c)) return false;
   const double spent = kcl_now() - l->start, price = kcl_direct_price(c, l, spent);
-  if (!(spent > SOON * price)) return false;
+  if (spent < c->trusted || !(spent > SOON * price)) return false;
   const double left = kcl_remaining(l) * spent / (double)done;
   if (left < (spent > price ? 1 : WORTH) * price) return false;
   c->instead = fmin(left, FOREVER);
@@ -81,6 +81,7 @@ void kcl_direct_failed(kcl_selection *c) {
 }
 
 void kcl_direct_remember(kcl_selection *c, double seconds) {
-  if (kcl_auto_remembers(c) && left_to_us(c))
-    kcl_outcome_remember(c, NAME, "none", seconds, c->direct ? c->instead : FOREVER);
+  if (!kcl_auto_remembers(c) || !left_to_us(c)) return;
+  if (c->plain > 0) kcl_outcome_failed(c, c->way.method->name, c->way.precond->name);
+  kcl_outcome_remember(c, NAME, "none", seconds, c->direct ? c->instead : FOREVER);
 }

@@ -10,7 +10,6 @@ static const char NONE[] = "none", DIRECT[] = "direct";
 /* Times the seconds predicted without it, which are mostly too few, that the way may take. */
 static const double KEEP = 2;
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
-static const double CHANGED = 1.5; /* seconds that differ by such a factor are remembered anew */
 
 const kcl_timing *kcl_outcome_of(const kcl_choice *known, const char *method, const char *precond) {
   for (int i = 0; i < known->count; i++) {
@@ -44,13 +43,31 @@ const kcl_timing *kcl_outcome_best(const kcl_selection *c) {
   return best;
 }
 
+int kcl_outcome_count(const kcl_choice *known) {
+  int count = 0;
+  for (int i = 0; i < known->count; i++) count += !strcmp(known->timing[i].format, NONE);
+  return count;
+}
+
+double kcl_outcome_untried(const kcl_selection *c, double *each) {
+  const kcl_timing *t = kcl_outcome_best(c), *plain = c->expected ? kcl_auto_best(c) : NULL;
+  *each = plain ? plain->iteration : c->predicted;
+  if ((c->expected > 0) + kcl_outcome_count(&c->remembered) != 1) return INFINITY;
+  return t ? t->setup : plain_seconds(c);
+}
+
+/* The least seconds count: other programs only make a solve longer. */
 void kcl_outcome_remember(kcl_selection *c, const char *method, const char *precond, double seconds,
                           double without) {
   kcl_timing *t = kcl_choice_timing(&c->remembered, method, precond, NONE);
-  const double change = t && t->setup > 0 ? seconds / t->setup : INFINITY;
-  if (!t || (change < CHANGED && change > 1 / CHANGED)) return;
+  if (!t || (t->setup > 0 && seconds >= t->setup)) return;
   t->setup = seconds;
   if (!(t->iteration > 0)) t->iteration = fmin(without, FOREVER);
   kcl_choice_remember(c->key, &c->remembered);
   c->recalled = true;
+}
+
+void kcl_outcome_failed(kcl_selection *c, const char *method, const char *precond) {
+  kcl_choice_failed(&c->remembered, method, precond, NONE);
+  kcl_choice_remember(c->key, &c->remembered);
 }

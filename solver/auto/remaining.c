@@ -46,6 +46,12 @@ static double by_graph(const kcl_selection *c, const kcl_loop *l) {
   return FACTOR * c->diffusion.condition_root * most;
 }
 
+double kcl_remaining_first(const kcl_selection *c) {
+  const double tol = kcl_system_tol(c->system);
+  if (c->remembered.iterations) return (double)c->remembered.iterations;
+  return c->diffusion.holds ? FACTOR * c->diffusion.condition_root * log(2 / tol) : 0;
+}
+
 double kcl_remaining(const kcl_loop *l) {
   double most = 0;
   for (int i = 0; i < l->nrhs; i++) {
@@ -64,6 +70,6 @@ static double at_least(const kcl_loop *l) {
 
 double kcl_remaining_here(const kcl_selection *c, const kcl_loop *l) {
   const double most = at_least(l);
-  if (c->expected) return fmax((double)(c->expected - kcl_loop_iterations(l)), 0);
+  if (c->expected > kcl_loop_iterations(l)) return (double)(c->expected - kcl_loop_iterations(l));
   return kcl_loop_iterations(l) < LOOKED ? fmax(most, by_graph(c, l)) : most;
 }

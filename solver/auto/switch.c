@@ -13,6 +13,7 @@
 
 static const double WORTH = 1.5;          /* times as long: both predictions err */
 static const double SOON = 0.5, SURE = 2; /* by the slope alone: times the candidate's seconds */
+static const double TRUST = 2;            /* times the seconds remembered */
 /* Iterations before it is asked, and where A is elliptic; then whenever half as many have been added. */
 enum { FIRST = 100, EARLY = 10 };
 
@@ -20,8 +21,7 @@ static bool has_levels(const kcl_way *w) {
   return !strcmp(w->precond->name, "amg") || !strcmp(w->precond->name, "sa");
 }
 
-/* May the solve switch from the way in use at all? */
-static bool may_switch(const kcl_selection *c) {
+bool kcl_may_switch(const kcl_selection *c) {
   const kcl_system *s = c->system;
   const char *method = c->way.method->name, *first = c->plan.way[0].method->name;
   const bool same = !strcmp(method, first) || (!strcmp(first, "cg") && kcl_auto_is_cg_form(method));
@@ -37,7 +37,7 @@ static bool elliptic(kcl_selection *c) {
 bool kcl_switch_promises(kcl_selection *c) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
   if (has_levels(&c->way)) return elliptic(c);
-  if (c->switched || !may_switch(c) || !elliptic(c)) return false;
+  if (c->switched || !kcl_may_switch(c) || !elliptic(c)) return false;
   for (int i = kcl_candidates(c, 0, 0, list); i-- > 0;)
     if (list[i].levels) return true;
   return false;
@@ -98,7 +98,7 @@ static void say_switch(kcl_selection *c, int64_t done, double plain, double with
 
 /* Is more known of the iterations to come than the slope of the residual? */
 static bool is_foreseen(const kcl_selection *c, const kcl_candidate *p) {
-  return c->expected || c->engine->program->has_ritz || (c->diffusion.holds && p->levels);
+  return c->engine->program->has_ritz || (c->diffusion.holds && p->levels);
 }
 
 /* Does the candidate pay, when `left` seconds are predicted without it? */
@@ -118,35 +118,60 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
   const int64_t done = kcl_loop_iterations(l);
   const double spent = kcl_now() - l->start, each = spent / (double)(done ? done : 1);
-  if (c->switched || done < EARLY || 2 * done < 3 * c->asked) return false;
-  if (!may_switch(c)) return c->switched = true, false;
+  if (c->switched || done < EARLY || 2 * done < 3 * c->asked || spent < c->trusted) return false;
+  if (!kcl_may_switch(c)) return c->switched = true, false;
+  if (done < c->expected) return false; /* what is remembered has decided */
   if (!elliptic(c) && c->engine->program->has_ritz && done < FIRST) return false;
   c->asked = done;
   const double left = kcl_remaining_here(c, l), plain = left * each;
   const kcl_candidate *p = best_candidate(c, list, kcl_candidates(c, left, each, list));
   if (!p || !has_paid(c, p, spent, plain) || is_surer_directly(c, l, p)) return false;
-  c->rest = 0, c->switched = p->levels;
+  c->rest = 0, c->switched = p->last;
   if (!set_up_switch(c, &p->way)) return false;
-  c->before = spent, c->plain = spent + plain;
+  c->before = spent, c->plain = spent + plain, c->trusted = spent + p->seconds;
   l->start += c->setup;
   say_switch(c, done, plain, p->seconds);
   give_up(l);
   return true;
 }
 
-/* The way that solved such a system fastest, from the first iteration on. */
-bool kcl_switch_begins(kcl_selection *c, kcl_loop *l) {
-  const kcl_timing *t = c->switched || !may_switch(c) ? NULL : kcl_outcome_best(c);
-  kcl_way way;
-  if (!t || kcl_method_find(c->system->ctx, t->method, &way.method) ||
-      kcl_precond_find(c->system->ctx, t->precond, &way.precond) ||
-      (way.precond == c->way.precond && way.method == c->way.method))
+/* Is there a candidate that looks better than all that is known of such a system? One is tried, in the solve after the first, so that
+ * from the third solve on the choice follows from what both took. */
+static bool tries_another(kcl_selection *c, kcl_candidate *p) {
+  kcl_candidate list[KCL_MOST_CANDIDATES];
+  double each;
+  const double best = kcl_outcome_untried(c, &each);
+  if (!(best < INFINITY)) return false;
+  (void)elliptic(c);
+  const double left = c->expected ? (double)c->expected : INFINITY;
+  const kcl_candidate *q = best_candidate(c, list, kcl_candidates(c, left, each, list));
+  if (!q || !(WORTH * q->seconds < best) || (q->levels && !c->diffusion.holds)) return false;
+  *p = *q;
+  return WORTH * (q->seconds + kcl_candidate_compilation(c, q)) < best;
+}
+
+/* The way remembered as the fastest, unless that is the one in use, or a direct solution. */
+static bool remembered_way(const kcl_selection *c, kcl_candidate *p) {
+  const kcl_timing *t = kcl_outcome_best(c);
+  if (!t || kcl_method_find(c->system->ctx, t->method, &p->way.method) ||
+      kcl_precond_find(c->system->ctx, t->precond, &p->way.precond))
     return false;
+  p->seconds = TRUST * t->setup;
+  return p->way.precond != c->way.precond || p->way.method != c->way.method;
+}
+
+bool kcl_switch_begins(kcl_selection *c, kcl_loop *l) {
+  kcl_candidate p = {.seconds = 0};
+  if (c->switched || !c->recalled || !kcl_may_switch(c)) return false;
+  if (!tries_another(c, &p) && !remembered_way(c, &p)) return false;
   c->switched = true;
-  if (!set_up_switch(c, &way)) return false;
-  c->before = 0, c->plain = t->iteration;
+  if (!set_up_switch(c, &p.way)) return false;
+  const kcl_timing *known = kcl_outcome_of(&c->remembered, p.way.method->name, p.way.precond->name);
+  double each;
+  const double without = known ? known->iteration : kcl_outcome_untried(c, &each);
+  c->before = 0, c->plain = without, c->trusted = p.seconds;
   l->start += c->setup;
-  say_switch(c, 0, t->iteration, t->setup);
+  say_switch(c, 0, without, known ? known->setup : p.seconds);
   return true;
 }
 
