@@ -135,6 +135,16 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   return true;
 }
 
+/* Do the predictions prefer a way that is known? What it took may be long because other programs ran. */
+static bool prefers_known(const kcl_selection *c, const kcl_candidate *list, int count,
+                          const kcl_candidate *q) {
+  for (int i = 0; i < count; i++)
+    if (kcl_outcome_of(&c->remembered, list[i].way.method->name, list[i].way.precond->name) &&
+        list[i].predicted <= q->predicted)
+      return true;
+  return false;
+}
+
 /* Is there a candidate that looks better than all that is known of such a system? One is tried, in the solve after the first, so that
  * from the third solve on the choice follows from what both took. */
 static bool tries_another(kcl_selection *c, kcl_candidate *p) {
@@ -142,10 +152,11 @@ static bool tries_another(kcl_selection *c, kcl_candidate *p) {
   double each;
   const double best = kcl_outcome_untried(c, &each);
   if (!(best < INFINITY)) return false;
-  (void)elliptic(c);
-  const double left = c->expected ? (double)c->expected : INFINITY;
-  const kcl_candidate *q = best_candidate(c, list, kcl_candidates(c, left, each, list));
-  if (!q || !(WORTH * q->seconds < best) || (q->levels && !c->diffusion.holds)) return false;
+  const bool sure = elliptic(c);
+  const int count = kcl_candidates(c, c->expected ? (double)c->expected : INFINITY, each, list);
+  const kcl_candidate *q = best_candidate(c, list, count);
+  if (!q || !(WORTH * q->seconds < best) || (q->levels && !sure)) return false;
+  if (prefers_known(c, list, count, q)) return false;
   *p = *q;
   return WORTH * (q->seconds + kcl_candidate_compilation(c, q)) < best;
 }
