@@ -39,6 +39,12 @@ static const double DEVICE_ENTRY = 1e-9, DEVICE = 0.008;
  * there (NVIDIA H200: 0.01 to 2.7, the others 1.6; PoCL on two cores: 12). */
 static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10, OWN = 2;
 
+static const double SLOWEST = 3;
+
+double kcl_slowness(const kcl_selection *c, double each) {
+  return c->predicted > 0 ? fmin(fmax(each / c->predicted, 1), SLOWEST) : 1;
+}
+
 static int class_of(const kcl_selection *c) {
   if (!c->diffusion.holds) return OTHER;
   return c->diffusion.smooth ? SMOOTH : ELLIPTIC;
@@ -87,7 +93,7 @@ int kcl_candidates(const kcl_selection *c, double left, double each,
     if (!suits(c, k, &p->way)) continue;
     const double most = k->iterations[class_of(c)];
     p->levels = k->levels, p->last = !(k->share > 0);
-    p->setup = setup_seconds(c, k);
+    p->setup = kcl_slowness(c, each) * setup_seconds(c, k);
     p->iterations = k->share > 0 ? fmin(k->share * left, most) : most;
     p->predicted = p->setup + p->iterations * iteration_seconds(c, k, each);
     const kcl_timing *known = kcl_outcome_of(&c->remembered, k->method, k->precond);

@@ -14,7 +14,6 @@ static const char NAME[] = "direct";
 static const double WORTH = 2;  /* times as long, by the slope of a residual that has fallen for: */
 static const double SOON = 0.5; /* of the seconds of a direct solution */
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
-static const double SLOWEST = 3;
 
 static bool left_to_us(const kcl_selection *c) {
   return c->rescue_price && c->system->undecided.method && c->system->undecided.precond;
@@ -47,16 +46,11 @@ bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
   return say_instead(c, 0, price, ""), true;
 }
 
-/* Other programs share the processor, and slow a factorisation down as they do the iterations, which take longer than predicted. */
-static double slowness(const kcl_selection *c, double each) {
-  return c->predicted > 0 ? fmin(fmax(each / c->predicted, 1), SLOWEST) : 1;
-}
-
 double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent) {
   const double done = fmax((double)kcl_loop_iterations(l), 1);
   const kcl_timing *t = kcl_outcome_of(&c->remembered, NAME, "none");
   if (!left_to_us(c) || (t && t->iteration == INFINITY)) return INFINITY;
-  const double price = slowness(c, spent / done) * c->rescue_price(c->owner, l, spent);
+  const double price = kcl_slowness(c, spent / done) * c->rescue_price(c->owner, l, spent);
   return t ? fmax(price, t->setup) : price;
 }
 
