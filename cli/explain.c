@@ -1,4 +1,5 @@
 /* krylocl explain: what solving a system would run on the selected device, without running it. */
+#include "cli/explain_candidates.h"
 #include "cli/explain_ranks.h"
 #include "cli/input/solver.h"
 #include "cli/input/parameters.h"
@@ -126,6 +127,7 @@ static int run_explain(kcl_context *ctx, const cli_options *o) {
   CLI_TRY(cli_lib(cli_solver_create(ctx, A, &asked, &s)));
   cli_idle();
   rc = o->source ? write_kernel_source(o, s, &device) : say_model(ctx, o, s);
+  if (!rc && !o->source) rc = cli_explain_candidates(o, s, A);
   if (!rc && o->ranks && !o->source) rc = cli_explain_ranks(o, A, s, &device);
 done:
   kcl_solver_free(&s);
@@ -137,9 +139,10 @@ const cli_command cli_explain = {
     .name = "explain",
     .operands = "A.mtx|poisson2d:300",
     .summary = "show what a solve would run: stages, launches, bytes, source",
-    .options = "solver format precond source output precision device quiet ranks | restart nrhs "
-               "parameters threads "
-               "layout cache index-base",
+    .options =
+        "solver format precond source output precision device json quiet ranks | restart nrhs "
+        "parameters threads "
+        "layout cache index-base",
 
     .min = 1,
     .max = 1,
@@ -151,7 +154,14 @@ const cli_command cli_explain = {
         "notation "
         "of the method's paper, the bytes that each moves, and the time that takes at the device's "
         "stream rate. START runs once, LOOP is an iteration (or a cycle of several), REPLACE "
-        "replaces drifting residuals now and then. --source prints the OpenCL C source of the "
+        "replaces drifting residuals now and then. Candidates are the ways that auto compares, "
+        "with "
+        "predicted seconds, and those that earlier solves of such a system took: the next solve "
+        "begins with the one marked by *, and switches where that pays (docs/auto.md). --json: "
+        "matrix "
+        "solver precond format, candidates: a list of {solver precond seconds_setup iterations "
+        "seconds "
+        "seconds_taken failed begins why}. --source prints the OpenCL C source of the "
         "kernels instead, to standard output or -o FILE: for --device, else, where that is the "
         "cpu, "
         "for the first OpenCL device; --layout gpu: as for a GPU. NVIDIA's "

@@ -55,11 +55,14 @@ static void release_rescue(void *self) {
 
 /* ---------------------------------------------------------------- before */
 
-static bool direct_allowed(const kcl_system *s, const kcl_loop *l) {
-  if (l->interrupted || s->direct) return !l->interrupted;
+static bool direct_is_candidate(const kcl_system *s) {
   return s->undecided.method && !s->options.no_direct && !s->options.max_iter &&
          !s->options.mixed && kcl_direct_available() &&
          (s->A->rows == s->A->cols || kcl_direct_least_squares());
+}
+
+static bool direct_allowed(const kcl_system *s, const kcl_loop *l) {
+  return !l->interrupted && (s->direct || direct_is_candidate(s));
 }
 
 /* Further from a solution than the target: given up, or solved by the normal residual alone. */
@@ -183,13 +186,19 @@ static void predict_seconds(kcl_solver *s) {
   if (rc) s->direct_seconds = INFINITY;
 }
 
+double kcl_rescue_predict(kcl_solver *s) {
+  const kcl_csr *A = s->system.A;
+  if (!direct_is_candidate(&s->system) || A->rows != A->cols) return INFINITY;
+  if (!s->direct_seconds) predict_seconds(s);
+  return s->direct_seconds;
+}
+
 double kcl_rescue_price(void *owner, const kcl_loop *l, double spent) {
   kcl_solver *s = owner;
   const kcl_csr *A = s->system.A;
   if (!direct_allowed(&s->system, l) || s->factored || A->rows != A->cols) return INFINITY;
   if (!s->direct_seconds && spent < ANALYSES * kcl_direct_predict_seconds(A)) return INFINITY;
-  if (!s->direct_seconds) predict_seconds(s);
-  return s->direct_seconds;
+  return kcl_rescue_predict(s);
 }
 
 /* Is a direct solution allowed, and within so many seconds? */

@@ -81,6 +81,7 @@ int kcl_rescue(void *owner, kcl_loop *l, double seconds);
 void kcl_rescue_forget(kcl_solver *s); /* the factorisation that is kept */
 /* Predicted seconds of that. INFINITY: not allowed, not affordable, or not known after so few seconds. */
 double kcl_rescue_price(void *owner, const kcl_loop *l, double spent);
+double kcl_rescue_predict(kcl_solver *s); /* outside of a solve, after any number of seconds */
 
 /* Checkpoints (solver/checkpoint.h). KCL_USAGE: not for k right-hand sides of this solver. Then, in a solve: its beginning; each
  * batch, by the loop; a solve that goes on from one, after START; the report of it. owner: a kcl_solver. */

@@ -164,6 +164,8 @@ run 3 "two columns, one x" check A.mtx b2.mtx x.mtx; says "x.mtx has 1 column, t
 run 0 "one after the other" solve A.mtx b2.mtx --nrhs 1 --json t.json
 json t.json "d['nrhs_at_once']==1 and all(s['converged'] for s in d['solves'])"
 run 2 "nine columns at once" solve A.mtx b2.mtx --nrhs 9; says "1 to 8"
+run 0 "candidates" explain poisson2d:40 --device cpu --json t.json; says "^  \\* cg none .*"; says "cg sa .*smooth"
+json t.json "sum(c['begins'] for c in d['candidates'])==1 and all(c['why'] for c in d['candidates'])"
 run 0 "explain" explain A.mtx --solver cg --format ell; says "q = A p"; says "p = r + beta p"; says "^LOOP"
 if [ "${device:-cpu}" = cpu ]; then
   run 2 "the cpu has no source" explain A.mtx --source; says "add --device opencl"

@@ -74,7 +74,8 @@ kcl_timing *kcl_choice_timing(kcl_choice *c, const char *method, const char *pre
     if (!strcmp(t->method, method) && !strcmp(t->precond, precond) && !strcmp(t->format, format))
       return t;
   }
-  if (c->count == KCL_MOST_TIMINGS) return NULL;
+  const int room = KCL_MOST_TIMINGS - (strcmp(format, "none") ? KCL_WHOLE_SOLVES : 0);
+  if (c->count >= room) return NULL;
   kcl_timing *t = &c->timing[c->count++];
   *t = (kcl_timing){.setup = 0};
   snprintf(t->method, sizeof t->method, "%s", method);
@@ -93,6 +94,14 @@ void kcl_choice_failed(kcl_choice *c, const char *method, const char *precond, c
 bool kcl_choice_has_failed(const kcl_choice *c, const char *method) {
   for (int i = 0; i < c->count; i++)
     if (!(c->timing[i].iteration < INFINITY) && !strcmp(c->timing[i].method, method)) return true;
+  return false;
+}
+
+bool kcl_choice_way_failed(const kcl_choice *c, const char *method, const char *precond) {
+  for (int i = 0; i < c->count; i++)
+    if (!(c->timing[i].iteration < INFINITY) && !strcmp(c->timing[i].method, method) &&
+        !strcmp(c->timing[i].precond, precond))
+      return true;
   return false;
 }
 

@@ -4,8 +4,8 @@
  *   device | driver | krylocl version | structure | type method precond nrhs | iterations missed |
  *   method precond format setup each; ...
  *
- * missed, setup and each in seconds. For multigrid that a solve switched to, setup is its time and each the time predicted without
- * it. The first five fields are the key, with method and precond as requested. Lines that do not parse are skipped, and a file
+ * missed, setup and each in seconds. In format none setup is the time of a whole solve by a direct solution, or by the way that a
+ * solve switched to, and each the time predicted without it. The first five fields are the key, with method and precond as requested. Lines that do not parse are skipped, and a file
  * that cannot be read or written is no error. The file is written aside and renamed, so that readers see a whole one; of two
  * concurrent writers the later wins. */
 #ifndef KCL_CHOICES_H
@@ -13,7 +13,8 @@
 
 #include "core/base/base.h"
 
-enum { KCL_MOST_TIMINGS = 8, KCL_NAME = 24, KCL_KEY = 800 };
+/* Room for whole solves is left beside timings of formats. */
+enum { KCL_MOST_TIMINGS = 16, KCL_WHOLE_SOLVES = 6, KCL_NAME = 24, KCL_KEY = 800 };
 
 typedef struct kcl_timing {
   char method[KCL_NAME], precond[KCL_NAME], format[KCL_NAME];
@@ -35,8 +36,9 @@ void kcl_choice_key(const kcl_context *ctx, const kcl_csr *A, const kcl_stats *s
                     const kcl_options *o, char key[KCL_KEY]);
 /* Records that this method did not solve the system, in this format and so in any. */
 void kcl_choice_failed(kcl_choice *c, const char *method, const char *precond, const char *format);
-/* Has the method failed in any format? */
+/* Has the method failed in any format? With this preconditioner? */
 bool kcl_choice_has_failed(const kcl_choice *c, const char *method);
+bool kcl_choice_way_failed(const kcl_choice *c, const char *method, const char *precond);
 /* Forgets timings, which are made anew, but keeps the methods that failed. */
 void kcl_choice_keep_failed(kcl_choice *c);
 bool kcl_choice_recall(const char *key, kcl_choice *out);

@@ -399,6 +399,26 @@ typedef struct kcl_setup_timing {
 /** Timing i, 0 <= i < kcl_setup_info.timings. */
 void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out);
 
+/** A way to solve that "auto" compares by seconds. */
+typedef struct kcl_candidate_info {
+  const char *solver;   /**< method; "direct": a factorisation */
+  const char *precond;  /**< preconditioner */
+  double seconds_setup; /**< predicted set-up of the preconditioner */
+  double iterations;    /**< predicted; -1: not known before the solve; 0: direct */
+  double seconds;       /**< predicted, of set-up and iterations; -1: not known */
+  double
+      seconds_taken; /**< by an earlier solve of such a system that it ended; -1: there was none */
+  bool failed;       /**< it did not solve such a system, and another way did */
+  bool begins;       /**< the next solve begins with it */
+  const char *why;   /**< why so many iterations or seconds; constant text */
+} kcl_candidate_info;
+
+/** The ways of "auto" for this system on one thread or device, at most `most` of them into list [most], *count in all: predictions
+ * from what A is, and what the file of choices remembers. Orders the structure of A to predict a direct solution; runs nothing.
+ * None for a function in place of a matrix and on several ranks. Texts live as long as the solver. KCL_USAGE: an argument is
+ * NULL. */
+int kcl_solver_candidates(kcl_solver *s, int most, kcl_candidate_info *list, int *count);
+
 /** A stage: one pass over memory of the recorded method, one kernel launch on OpenCL devices. */
 typedef struct kcl_stage_info {
   const char *phase;      /**< "START", "LOOP", "REPLACE" or "RESUME" */

@@ -9,6 +9,7 @@
 
 static const double WORTH =
     0.01; /* seconds that a solve must take for its iterations to be remembered */
+static const double SURE = 2; /* times as long: a direct solution is sure, another method is not */
 static const double LONG = 0.1; /* seconds of a solve whose time per iteration counts */
 
 /* ---------------------------------------------------------------- a faster format */
@@ -237,12 +238,23 @@ static int finish_directly(kcl_selection *c, kcl_loop *l) {
   return kcl_loop_restart(l);
 }
 
-/* Before the first iteration. */
-static int begin_directly(kcl_selection *c, kcl_loop *l) {
+/* Before the first iteration: directly, or in the way that is remembered as the fastest. */
+static int begin_otherwise(kcl_selection *c, kcl_loop *l) {
+  const bool switches = !c->system->direct && kcl_switch_begins(c, l);
+  c->direct = !switches && kcl_direct_begins(c, l);
+  if (!switches && !c->direct) return KCL_OK;
   for (int i = 0; i < l->nrhs; i++)
     if (l->rhs[i].active) l->rhs[i].report->reason = KCL_STAGNATED;
-  l->state = KCL_LOOP_ENDED, c->direct = true;
-  return finish_directly(c, l);
+  l->state = KCL_LOOP_ENDED;
+  return c->direct ? finish_directly(c, l) : switch_over(c, l);
+}
+
+/* Seconds that a direct solution may take in place of the next way: as long as the solve has taken, or as that will. */
+static double rescue_budget(const kcl_selection *c, const kcl_loop *l) {
+  const double spent = kcl_now() - l->start;
+  const double each = spent / fmax((double)kcl_loop_iterations(l), 1);
+  const int next = next_way(c);
+  return next < 0 ? spent : fmax(spent, SURE * kcl_candidate_seconds(c, &c->plan.way[next], each));
 }
 
 /* Right-hand sides whose method gave up are solved by other means, where those take no longer than the solve has taken;
@@ -256,7 +268,7 @@ static int next_method(kcl_selection *c, kcl_loop *l) {
   if (l->interrupted) return KCL_OK;
   if (reason == KCL_CONVERGED) return try_rescue(c, l, INFINITY);
   if (now >= 0 && cut_short(l)) c->reached[now] = iterations_left(l);
-  if ((rc = try_rescue(c, l, kcl_now() - l->start)) || solve_stopped(c, l)) return rc;
+  if ((rc = try_rescue(c, l, rescue_budget(c, l))) || solve_stopped(c, l)) return rc;
   if (activate_failed(l) == KCL_CONVERGED) return KCL_OK;
   if ((rc = next_engine(c, l, reason, &e)) || solve_stopped(c, l)) return rc;
   bool more = e != NULL;
@@ -271,7 +283,7 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   c->tried = 0, c->asked = 0;
   c->switched = kcl_system_ranks(c->system) || /* whose clocks differ */
                 (c->way.precond->apply && !c->system->undecided.precond);
-  c->rest = c->plain = c->setup = c->instead = 0, c->direct = false;
+  c->rest = c->plain = c->before = c->trusted = c->setup = c->instead = 0, c->direct = false;
   c->next.method = NULL;
   memset(c->reached, 0, sizeof c->reached);
   mark_tried(c);
@@ -280,7 +292,7 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   int rc = kcl_loop_begin(l);
   if (!rc && c->resume) rc = c->resume(c->owner, l);
   const bool at_first = !rc && l->state != KCL_LOOP_ENDED && !kcl_loop_iterations(l);
-  if (at_first && kcl_direct_begins(c, l)) rc = begin_directly(c, l);
+  if (at_first) rc = begin_otherwise(c, l);
   while (!rc && l->state != KCL_LOOP_ENDED) {
     rc = kcl_loop_advance(l);
     if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider_others(c, l);
@@ -313,7 +325,7 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   const bool plain = strcmp(c->way.precond->name, "none") == 0 ||
                      kcl_plan_find(&c->plan, c->way.method->name, c->way.precond->name) >= 0;
   if (!kcl_auto_remembers(c) || !iterations) return;
-  if (!plain) { /* switched under way */
+  if (!plain || c->plain > 0) { /* switched under way */
     kcl_switch_remember(c, seconds);
     return;
   }
@@ -324,7 +336,8 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   }
   if (kcl_switch_missed(c, seconds)) c->dirty = true;
   double change = (double)iterations / (double)(known->iterations ? known->iterations : 1);
-  if (!c->dirty && (seconds < WORTH || (!c->candidates && known->count < 2))) return;
+  const bool short_or_plain = seconds < WORTH || (!c->candidates && known->count < 2);
+  if (!c->dirty && !kcl_outcome_count(known) && short_or_plain) return;
   if (!c->dirty && c->recalled && change > 0.75 && change < 1.33) return;
   kcl_timing *t = kcl_choice_timing(known, c->engine->method->name, c->engine->precond->name,
                                     kcl_engine_format(c->engine));

@@ -4,9 +4,12 @@
  *   solver/auto/methods.c   the plan: methods and preconditioners by structure, in the order in which they are tried
  *   solver/auto/choose.c    the first choice, before anything runs
  *   solver/auto/trial.c     other formats and forms of the method, timed
- *   solver/auto/switch.c    from plain cg to multigrid, where that pays
- *   solver/auto/elliptic.c      is A an elliptic operator on a grid, and how large is it?
- *   solver/auto/direct.c    from iterations to a direct solution, where that pays
+ *   solver/auto/elliptic.c   is A an elliptic operator on a grid, and how large is its condition number?
+ *   solver/auto/remaining.c  iterations to come
+ *   solver/auto/candidates.c ways that a solve may switch to, with their predicted seconds
+ *   solver/auto/switch.c     from a plain method to one of them, where that pays
+ *   solver/auto/direct.c     from iterations to a direct solution, where that pays
+ *   solver/auto/outcome.c    what whole solves took by these
  *   solver/auto/adapt.c     around the correction loop: a faster format, the next method, what is remembered
  */
 #ifndef KCL_AUTO_H
@@ -31,8 +34,22 @@ typedef struct kcl_plan {
 /* A as a discretised elliptic operator (solver/auto/elliptic.c). */
 typedef struct kcl_elliptic {
   bool known, holds;     /* most rows have no positive coupling and sum to about 0 */
+  bool smooth;           /* and most couplings of a row are nearly as strong as the strongest */
   double condition_root; /* root of the condition number, estimated */
 } kcl_elliptic;
+
+/* A way that a solve may switch to (solver/auto/candidates.c). */
+typedef struct kcl_candidate {
+  kcl_way way;
+  bool levels;       /* multigrid */
+  bool last;         /* needs few iterations: the solve does not switch again */
+  double setup;      /* predicted seconds */
+  double iterations; /* predicted */
+  double predicted;  /* seconds of set-up and all iterations */
+  double seconds;    /* remembered, or else predicted */
+} kcl_candidate;
+
+enum { KCL_MOST_CANDIDATES = 8 };
 
 typedef struct kcl_selection kcl_selection;
 struct kcl_selection {
@@ -67,7 +84,9 @@ struct kcl_selection {
   double
       rest; /* seconds with it, but for its compilation, which kept it from paying; 0: it was not that */
   double setup;     /* seconds of its set-up; 0: none in this solve */
-  double plain;     /* seconds that were predicted without it */
+  double before;    /* seconds of the solve until then */
+  double plain;     /* seconds that were predicted without it, in all; 0: nothing was switched */
+  double trusted;   /* seconds until which the solve stays with a way that it switched to */
   bool decided;     /* nothing more is to be timed */
   int candidates;   /* formats that would be timed */
   double cost;      /* seconds to set up one of them, estimated */
@@ -96,17 +115,52 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l); /* from b and x on the device 
 void kcl_adapt_forget(kcl_selection *c); /* after a solve that failed */
 void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
 
-/* ---- switch.c: does it pay to go on with multigrid? Then it is set up, c->next is it, and what iterates is given up. */
+/* ---- remaining.c: iterations to come, of the right-hand side that needs most; INFINITY: the residual does not fall. */
+double kcl_remaining(const kcl_loop *l);
+/* And at least as many as the graph of an elliptic A says; 0: not known. */
+double kcl_remaining_here(const kcl_selection *c, const kcl_loop *l);
+
+/* Before the first iteration; 0: not known. */
+double kcl_remaining_first(const kcl_selection *c);
+
+/* ---- candidates.c: their number, when so many iterations of `each` seconds are left without them. */
+int kcl_candidates(const kcl_selection *c, double left, double each,
+                   kcl_candidate list[KCL_MOST_CANDIDATES]);
+/* Other programs share the processor: they slow a set-up and a factorisation down as they do the iterations, which take `each`
+ * seconds and were predicted to take less. */
+double kcl_slowness(const kcl_selection *c, double each);
+/* Why so many iterations are predicted: a phrase. */
+const char *kcl_candidate_reason(const kcl_selection *c, const kcl_candidate *p);
+/* Predicted seconds of a way; 0: it is not one of them. */
+double kcl_candidate_seconds(const kcl_selection *c, const kcl_way *way, double each);
+/* Seconds to compile the kernels of one, less those that solves of the structure have missed without them: as many are likely to
+ * come, so that all solves together take at most twice as long as if that had been known. */
+double kcl_candidate_compilation(const kcl_selection *c, const kcl_candidate *p);
+
+/* ---- switch.c: does it pay to go on with a candidate? Then it is set up, c->next is it, and what iterates is given up. */
 bool kcl_switch_pays(kcl_selection *c, kcl_loop *l);
+/* Before the first iteration: is one remembered as the fastest way, or worth a try? */
+bool kcl_switch_begins(kcl_selection *c, kcl_loop *l);
 /* Afterwards: what it took, in `seconds` and its set-up, and what was predicted without. */
 void kcl_switch_remember(kcl_selection *c, double seconds);
 /* Or, where there was none for want of programs, what that has missed; false: nothing. */
 bool kcl_switch_missed(kcl_selection *c, double seconds);
-
+/* May the solve switch from the way in use at all? */
+bool kcl_may_switch(const kcl_selection *c);
 /* Does multigrid run, or may the solve switch to it, and is A elliptic? Then that is faster than a factorisation. */
 bool kcl_switch_promises(kcl_selection *c);
-/* Iterations to come, of the right-hand side that needs most; INFINITY: the residual does not fall. */
-double kcl_switch_left(const kcl_loop *l);
+
+/* ---- outcome.c: what whole solves took; NULL: not known. */
+const kcl_timing *kcl_outcome_of(const kcl_choice *known, const char *method, const char *precond);
+int kcl_outcome_count(const kcl_choice *known);
+/* The least, where that is less than iterations in the way that the plan begins with take. */
+const kcl_timing *kcl_outcome_best(const kcl_selection *c);
+/* Seconds of the one solve that is known, and of an iteration in the plan's way; INFINITY: none, or another way was tried since. */
+double kcl_outcome_untried(const kcl_selection *c, double *each);
+void kcl_outcome_remember(kcl_selection *c, const char *method, const char *precond, double seconds,
+                          double without);
+/* A way that a solve switched to was left for a direct solution. */
+void kcl_outcome_failed(kcl_selection *c, const char *method, const char *precond);
 
 /* ---- elliptic.c: in a pass or two over A. */
 kcl_elliptic kcl_elliptic_of(const kcl_csr *A);
@@ -114,6 +168,8 @@ kcl_elliptic kcl_elliptic_of(const kcl_csr *A);
 /* ---- direct.c: does it pay to go on with a direct solution? Then what iterates is given up. */
 bool kcl_direct_begins(kcl_selection *c,
                        const kcl_loop *l); /* or is it asked for, or remembered as faster? */
+/* Predicted seconds, as in kcl_selection.rescue_price, on a processor as busy as it is. */
+double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent);
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l);
 void kcl_direct_failed(kcl_selection *c);
 /* After a solve that it ended in so many seconds. */

@@ -39,7 +39,8 @@ bool kcl_auto_remembers(const kcl_selection *c) {
 static bool timing_usable(const kcl_selection *c, const kcl_timing *t) {
   const kcl_system *s = c->system;
   kcl_cost cost;
-  if (kcl_plan_find(&c->plan, t->method, t->precond) < 0) return false;
+  if (!strcmp(t->format, "none") || kcl_plan_find(&c->plan, t->method, t->precond) < 0)
+    return false;
   if (!s->undecided.method && strcmp(t->method, s->options.solver)) return false;
   if (kcl_auto_is_cg_form(t->method) && s->undecided.method && !kcl_auto_cg_forms_fit(&s->options))
     return false;
@@ -68,7 +69,7 @@ void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char 
   kcl_auto_say(text, room, "%s per iteration", kcl_seconds_text(first->iteration).s);
   for (int i = 0; i < known->count; i++) {
     const kcl_timing *t = &known->timing[i];
-    if (t == first || !(t->iteration < INFINITY) || !strcmp(t->method, "direct")) continue;
+    if (t == first || !(t->iteration < INFINITY) || !strcmp(t->format, "none")) continue;
     bool other = strcmp(t->method, first->method) || strcmp(t->precond, first->precond),
          plain = !strcmp(t->precond, "none");
     kcl_auto_say(text, room, ", ");
@@ -123,8 +124,7 @@ static void add_reason(char *why, size_t room, const char *reason) {
 static const char *switched_to(const kcl_selection *c) {
   for (int i = 0; i < c->remembered.count; i++) {
     const kcl_timing *t = &c->remembered.timing[i];
-    if (strcmp(t->method, "direct") && kcl_plan_find(&c->plan, t->method, t->precond) < 0)
-      return t->precond;
+    if (!strcmp(t->format, "none") && strcmp(t->method, "direct")) return t->precond;
   }
   return NULL;
 }

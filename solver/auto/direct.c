@@ -14,18 +14,6 @@ static const char NAME[] = "direct";
 static const double WORTH = 2;  /* times as long, by the slope of a residual that has fallen for: */
 static const double SOON = 0.5; /* of the seconds of a direct solution */
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
-static const double KEEP =
-    2; /* times the seconds predicted without, which are mostly too few, that a direct solution may take */
-static const double SLOWEST = 3;
-static const double CHANGED = 1.5; /* seconds that differ by such a factor are remembered anew */
-
-/* setup: seconds of the direct solution; iteration: seconds of the iterations that it took the place of, INFINITY where it
- * did not solve the system. */
-static const kcl_timing *remembered_direct(const kcl_selection *c) {
-  for (int i = 0; i < c->remembered.count; i++)
-    if (!strcmp(c->remembered.timing[i].method, NAME)) return &c->remembered.timing[i];
-  return NULL;
-}
 
 static bool left_to_us(const kcl_selection *c) {
   return c->rescue_price && c->system->undecided.method && c->system->undecided.precond;
@@ -43,31 +31,35 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
 }
 
 bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
-  const kcl_timing *t = remembered_direct(c), *best = kcl_auto_best(c);
+  const kcl_timing *known = kcl_outcome_of(&c->remembered, NAME, "none"), *best = kcl_auto_best(c);
   if (c->system->direct) return true;
-  if (!left_to_us(c) || kcl_switch_promises(c)) return false;
-  const double iterations = best ? best->setup + (double)c->expected * best->iteration : 0;
-  const double price = t ? t->setup : c->rescue_price(c->owner, l, iterations);
-  c->instead = t ? t->iteration : iterations;
-  if (c->instead == INFINITY || !(price < (t ? KEEP : 1 / WORTH) * c->instead)) return false;
-  say_instead(c, 0, price, ", as remembered");
-  return true;
+  if (!left_to_us(c)) return false;
+  if (kcl_outcome_best(c)) {
+    if (kcl_outcome_best(c) != known) return false;
+    c->instead = known->iteration;
+    return say_instead(c, 0, known->setup, ", as remembered"), true;
+  }
+  if (known || kcl_switch_promises(c)) return false;
+  c->instead = best ? best->setup + (double)c->expected * best->iteration : 0;
+  const double price = c->rescue_price(c->owner, l, c->instead);
+  if (!(price < c->instead / WORTH)) return false;
+  return say_instead(c, 0, price, ""), true;
 }
 
-/* Other programs share the processor, and slow a factorisation down as they do the iterations, which take longer than predicted. */
-static double slowness(const kcl_selection *c, double each) {
-  return c->predicted > 0 ? fmin(fmax(each / c->predicted, 1), SLOWEST) : 1;
+double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent) {
+  const double done = fmax((double)kcl_loop_iterations(l), 1);
+  const kcl_timing *t = kcl_outcome_of(&c->remembered, NAME, "none");
+  if (!left_to_us(c) || (t && t->iteration == INFINITY)) return INFINITY;
+  const double price = kcl_slowness(c, spent / done) * c->rescue_price(c->owner, l, spent);
+  return t ? fmax(price, t->setup) : price;
 }
 
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
   const int64_t done = kcl_loop_iterations(l);
-  if (!done || !left_to_us(c) || kcl_switch_promises(c)) return false;
-  const kcl_timing *t = remembered_direct(c);
-  const double spent = kcl_now() - l->start;
-  double price = slowness(c, spent / (double)done) * c->rescue_price(c->owner, l, spent);
-  if (t) price = t->iteration < INFINITY ? fmax(price, t->setup) : INFINITY;
-  if (!(spent > SOON * price)) return false;
-  const double left = kcl_switch_left(l) * spent / (double)done;
+  if (!done || done < c->expected || !left_to_us(c) || kcl_switch_promises(c)) return false;
+  const double spent = kcl_now() - l->start, price = kcl_direct_price(c, l, spent);
+  if (spent < c->trusted || !(spent > SOON * price)) return false;
+  const double left = kcl_remaining(l) * spent / (double)done;
   if (left < (spent > price ? 1 : WORTH) * price) return false;
   c->instead = fmin(left, FOREVER);
   say_instead(c, done, price, "");
@@ -84,11 +76,6 @@ void kcl_direct_failed(kcl_selection *c) {
 
 void kcl_direct_remember(kcl_selection *c, double seconds) {
   if (!kcl_auto_remembers(c) || !left_to_us(c)) return;
-  kcl_timing *t = kcl_choice_timing(&c->remembered, NAME, "none", "none");
-  const double change = t && t->setup > 0 ? seconds / t->setup : INFINITY;
-  if (!t || (change < CHANGED && change > 1 / CHANGED)) return;
-  t->setup = seconds;
-  if (!(t->iteration > 0)) t->iteration = c->direct ? c->instead : FOREVER;
-  kcl_choice_remember(c->key, &c->remembered);
-  c->recalled = true;
+  if (c->plain > 0) kcl_outcome_failed(c, c->way.method->name, c->way.precond->name);
+  kcl_outcome_remember(c, NAME, "none", seconds, c->direct ? c->instead : FOREVER);
 }

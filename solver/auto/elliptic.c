@@ -1,8 +1,9 @@
-/* Is A a discretised elliptic operator, and how many iterations will cg need?
+/* Is A a discretised elliptic operator, and how many iterations will a Krylov method need?
  *
- * Elliptic: A is real, most rows have no positive coupling and sum to nearly 0, as those of an M-matrix from a diffusion
- * equation. Its condition number then grows with the square of the graph's diameter, which a breadth-first search estimates
- * before the first iteration, and is bounded by what the rows sum to. Coefficients that jump only make it larger.
+ * Elliptic: A is real, most rows have no positive coupling that counts and sum to nearly 0, as those of an M-matrix from a
+ * diffusion equation. Its condition number then grows with the square of the graph's diameter, which a breadth-first search
+ * estimates before the first iteration, and is bounded by what the rows sum to. Coefficients that jump, or that differ by
+ * direction, make it larger.
  */
 #include "solver/auto/auto.h"
 #include <math.h>
@@ -10,18 +11,24 @@
 
 static const double SUM =
     0.01; /* of the diagonal: the row of a diffusion, not of a dominant diagonal */
-static const double MOST = 0.5; /* of the rows */
-static const double STEPS =
-    0.21; /* root of the condition number per level of the search: 2D and 3D Laplacians, 0.21 to 0.32 */
+static const double MOST = 0.5;       /* of the rows */
+enum { SAMPLE = 20000 };              /* rows that are looked at, about */
+static const double ROUNDING = 1e-12; /* of the diagonal */
+/* Root of the condition number per level of the search, on N x N and on N x N x N cells: 2 N / pi for 2 N and 3 N levels. */
+static const double STEPS_2D = 0.32, STEPS_3D = 0.21;
+static const double JUMPS =
+    0.25; /* power of the diagonal's ratio: regions of other coefficients add small eigenvalues */
+static const double STRONG = 0.25; /* of the largest coupling of a row */
+static const double SMOOTH = 0.8;  /* of the couplings that are strong */
+static const double WEAK = 2;      /* times the root, where the others are weak: chains of rows */
 
+/* Sums over the entries of a row, relative to a positive diagonal. */
 typedef struct row_signs {
-  double sum, diagonal;
-  bool coupled; /* no entry beside the diagonal is positive, and one is negative */
+  double sum, diagonal, positive, largest; /* positive: of the couplings that are */
 } row_signs;
 
 static row_signs look_at_row(const kcl_csr *A, int64_t i) {
-  row_signs r = {0, 0, false};
-  bool positive = false;
+  row_signs r = {0, 0, 0, 0};
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
     double a[2];
     kcl_element(A->type, A->val, k, a);
@@ -29,10 +36,38 @@ static row_signs look_at_row(const kcl_csr *A, int64_t i) {
     if (A->col[k] == i)
       r.diagonal += a[0];
     else
-      positive = positive || a[0] > 0, r.coupled = r.coupled || a[0] < 0;
+      r.positive += fmax(a[0], 0), r.largest = fmax(r.largest, -a[0]);
   }
-  r.coupled = r.coupled && !positive;
   return r;
+}
+
+typedef struct coupling_count {
+  int64_t all, strong; /* negative ones, and of them those near the largest of their row */
+} coupling_count;
+
+static void count_couplings(const kcl_csr *A, int64_t i, double largest, coupling_count *n) {
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+    double a[2];
+    kcl_element(A->type, A->val, k, a);
+    if (A->col[k] != i && a[0] < 0) n->all++, n->strong += -a[0] >= STRONG * largest;
+  }
+}
+
+/* The rows of a diffusion. */
+typedef struct elliptic_rows {
+  double count, zero; /* zero: sum to 0 but for rounding */
+  double sum;         /* of |sum of a row| / its diagonal */
+  double least, most; /* diagonal */
+  coupling_count couplings;
+} elliptic_rows;
+
+static void add_row(const kcl_csr *A, int64_t i, elliptic_rows *e) {
+  const row_signs r = look_at_row(A, i);
+  const double sum = fabs(r.sum);
+  if (!(r.largest > 0) || !(fmax(sum, r.positive) <= SUM * r.diagonal)) return;
+  e->count++, e->zero += sum <= ROUNDING * r.diagonal, e->sum += sum / r.diagonal;
+  e->least = fmin(e->least, r.diagonal), e->most = fmax(e->most, r.diagonal);
+  count_couplings(A, i, r.largest, &e->couplings);
 }
 
 /* Levels of a breadth-first search from this row. last: a row of the last level. */
@@ -62,18 +97,27 @@ static int64_t diameter(const kcl_csr *A) {
   return levels;
 }
 
+/* By the graph: a square of as many rows has more levels than a cube. */
+static double root_of_grid(const kcl_csr *A) {
+  const double levels = (double)diameter(A);
+  return (levels > sqrt((double)A->rows) ? STEPS_2D : STEPS_3D) * levels;
+}
+
+/* By what the rows sum to: the Rayleigh quotient of a constant. A grid whose inner rows sum to 0 has no such bound. */
+static double root_of_sums(const elliptic_rows *e) {
+  return e->zero > MOST * e->count ? INFINITY : sqrt(2 * e->count / e->sum);
+}
+
 kcl_elliptic kcl_elliptic_of(const kcl_csr *A) {
   kcl_elliptic g = {.known = true};
-  int64_t rows = 0;
-  double sum = 0;
+  elliptic_rows e = {.least = INFINITY};
   if (kcl_type_complex(A->type) || A->rows != A->cols) return g;
-  for (int64_t i = 0; i < A->rows; i++) {
-    const row_signs r = look_at_row(A, i);
-    if (!r.coupled || !(fabs(r.sum) <= SUM * r.diagonal)) continue;
-    rows++, sum += fabs(r.sum) / r.diagonal;
-  }
-  g.holds = (double)rows > MOST * (double)A->rows;
+  const int64_t step = A->rows / SAMPLE + 1;
+  for (int64_t i = 0; i < A->rows; i += step) add_row(A, i, &e);
+  g.holds = e.count * (double)step > MOST * (double)A->rows;
+  g.smooth = (double)e.couplings.strong >= SMOOTH * (double)e.couplings.all;
   if (g.holds)
-    g.condition_root = fmin(sqrt(2 * (double)rows / fmax(sum, 1e-30)), STEPS * (double)diameter(A));
+    g.condition_root = fmin(root_of_sums(&e),
+                            root_of_grid(A) * pow(e.most / e.least, JUMPS) * (g.smooth ? 1 : WEAK));
   return g;
 }

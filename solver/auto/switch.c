@@ -1,213 +1,201 @@
-/* From plain cg to multigrid under way: where the iterations still to come are predicted to take 1.5 times as long as setting up
- * multigrid and solving with it, x so far is kept and cg goes on with it.
+/* From a plain method to a preconditioner under way: where the iterations still to come are predicted to take 1.5 times as long
+ * as the best candidate with its set-up (solver/auto/candidates.c), x so far is kept and the method goes on with it.
  *
- * Iterations to come: the lesser of what the Ritz values of cg so far promise, which grows as cg finds the small eigenvalues, and
- * of what the mean slope of the residual does. Both need cg to have begun, so that a short solve is over before.
+ * Predictions of iterations by the slope of a residual alone are poor. They count once the solve has taken as long as the candidate
+ * will, or half of it where they say that it takes twice as long: both together then take about twice the faster one at most (ski
+ * rental; Karlin et al. 1988).
  */
 #include "core/base/context.h"
 #include "core/base/text.h"
 #include "solver/auto/auto.h"
-#include "multigrid/levels.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const NAME = "amg";
-static const double ENTRY =
-    2.5e-7; /* seconds of set-up per entry of A and thread, of at most MOST */
-/* Seconds per entry on a device, and of its launches (NVIDIA H200: 10 to 67 ms for 3.5 to 56 million entries). */
-static const double DEVICE_ENTRY = 1e-9, DEVICE = 0.008;
-/* Compilation of its kernels: times the seconds of those of plain cg; seconds at least, on a GPU and on a CPU; where those of the set-up are
- * there (NVIDIA H200: 0.01 to 2.7, the others 1.6; PoCL on two cores: 12). */
-static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10, OWN = 2;
-static const double CYCLES = 20;  /* iterations with it */
-static const double PASSES = 8;   /* over the entries of A, by a cycle over all levels */
-static const double VECTORS = 60; /* of A's rows that a cycle moves */
-static const double FACTOR =
-    0.18; /* of the root of the condition number: a third of the bound for cg, as observed on
-                                      Laplacians (0.15 in 2D, 0.19 in 3D) */
-static const double WORTH = 1.5; /* times as long: both predictions err */
-/* Iterations before it is asked, and where A is elliptic; then whenever they have doubled. From LOOKED on Ritz values know more
- * than the graph. */
-enum { MOST = 8, FIRST = 100, EARLY = 10, LOOKED = 400 };
+static const double WORTH = 1.5;          /* times as long: both predictions err */
+static const double SOON = 0.5, SURE = 2; /* by the slope alone: times the candidate's seconds */
+static const double TRUST = 2;            /* times the seconds remembered */
+/* Iterations before it is asked, and where A is elliptic; then whenever half as many have been added. */
+enum { FIRST = 100, EARLY = 10 };
 
-static bool suits(const kcl_selection *c) {
+static bool has_levels(const kcl_way *w) {
+  return !strcmp(w->precond->name, "amg") || !strcmp(w->precond->name, "sa");
+}
+
+bool kcl_may_switch(const kcl_selection *c) {
   const kcl_system *s = c->system;
-  const kcl_precond_request q = kcl_system_request(s);
-  const char *now = c->way.method->name;
-  const kcl_precond_kind *p;
-  const kcl_method *m;
-  return s->undecided.precond && !s->options.mixed && c->engine->program->has_ritz &&
-         (!strcmp(now, "cg") || kcl_auto_is_cg_form(now)) && !kcl_precond_find(s->ctx, NAME, &p) &&
-         !kcl_method_find(s->ctx, "cg", &m) && !kcl_precond_check(&q, p, m) &&
-         strcmp(c->way.precond->name, NAME) != 0;
+  const char *method = c->way.method->name, *first = c->plan.way[0].method->name;
+  const bool same = !strcmp(method, first) || (!strcmp(first, "cg") && kcl_auto_is_cg_form(method));
+  return s->undecided.precond && !s->options.mixed && !s->given && !s->shell && same &&
+         !has_levels(&c->way);
 }
 
-/* By the mean slope of the residual since the method began. */
-static double by_slope(const kcl_loop *l, int i) {
-  const kcl_rhs *v = &l->rhs[i];
-  const double done = (double)(l->control[i].iteration - v->began),
-               left = 0.5 * log(l->rr[i] / (v->target * v->target)),
-               fallen = 0.5 * log(v->rr_began / v->best);
-  if (!(left > 0)) return 0;
-  return fallen > 0 ? done * left / fallen : INFINITY;
+static bool elliptic(kcl_selection *c) {
+  if (!c->diffusion.known) c->diffusion = kcl_elliptic_of(kcl_system_matrix(c->system));
+  return c->diffusion.holds;
 }
 
-/* By the Ritz values of cg. 0: not known. */
-static double by_spectrum(const kcl_loop *l, int i) {
-  const kcl_rhs *v = &l->rhs[i];
-  const double left = 0.5 * log(l->rr[i] / (v->target * v->target));
-  double least, most;
-  if (v->began || l->control[i].iteration < FIRST || !(left > 0)) return 0;
-  kcl_ritz(v->history->entry, v->history->size, &least, &most);
-  return least > 0 ? FACTOR * sqrt(most / least) * (left + log(2)) : 0;
-}
-
-/* Iterations that one right-hand side still needs. */
-static double to_come(const kcl_loop *l, int i) { return fmin(by_spectrum(l, i), by_slope(l, i)); }
-
-/* Before it has Ritz values: at least as many, where A is elliptic, as its graph says. */
-static double by_graph(const kcl_selection *c, const kcl_loop *l) {
-  double most = 0;
-  for (int i = 0; i < l->nrhs; i++)
-    if (kcl_loop_runs(l, i))
-      most = fmax(most, 0.5 * log(l->rr[i] / (l->rhs[i].target * l->rhs[i].target)) + log(2));
-  return FACTOR * c->diffusion.condition_root * most;
-}
-
-double kcl_switch_left(const kcl_loop *l) {
-  double most = 0;
-  for (int i = 0; i < l->nrhs; i++) {
-    if (!kcl_loop_runs(l, i)) continue;
-    const double spectrum = l->engine->program->has_ritz ? by_spectrum(l, i) : 0,
-                 slope = by_slope(l, i);
-    most = fmax(most, spectrum > 0 ? fmin(spectrum, slope) : slope);
-  }
-  return most;
-}
-
-/* As many as an earlier solve has taken, where that is known. */
-static double most_to_come(const kcl_selection *c, const kcl_loop *l) {
-  const double before = (double)(c->expected - kcl_loop_iterations(l));
-  double most = 0;
-  for (int i = 0; i < l->nrhs; i++)
-    if (kcl_loop_runs(l, i)) most = fmax(most, to_come(l, i));
-  if (kcl_loop_iterations(l) < LOOKED) most = fmax(most, by_graph(c, l));
-  return c->expected ? fmax(before, 0) : most;
-}
-
-static bool set_up_on_device(const kcl_selection *c) {
-  return kcl_levels_on_device(c->system->ctx, kcl_system_matrix(c->system));
-}
-
-/* Seconds to compile its kernels, less those that solves of the structure have missed without them: as many are likely to come, so
- * that all solves together take at most twice as long as if that had been known. */
-static double compilation(const kcl_selection *c) {
-  const kcl_system *s = c->system;
-  if (!s->ctx->opencl) return 0;
-  const bool most =
-      set_up_on_device(c) && kcl_levels_compiled(s->ctx, kcl_system_matrix(s)->type, false);
-  const double cold = s->ctx->layout == KCL_LAYOUT_GPU ? COLD_GPU : COLD_CPU,
-               all = most ? OWN : fmax(cold, COMPILE * c->engine->executor.seconds_compile);
-  return fmax(all - c->remembered.missed, 0);
-}
-
-static double setup_seconds(const kcl_selection *c) {
-  const double entries = (double)c->system->stats.nnz;
-  const int threads = kcl_threads() < MOST ? kcl_threads() : MOST;
-  return set_up_on_device(c) ? DEVICE + DEVICE_ENTRY * entries : ENTRY / threads * entries;
-}
-
-/* Seconds to solve with it, when a plain iteration takes `each`: by bytes, for levels as CSR. */
-static double solve_seconds(const kcl_selection *c, double each) {
-  const kcl_stats *t = &c->system->stats;
-  const kcl_engine *e = c->engine;
-  const double scalar = (double)kcl_type_size(e->program->type),
-               bytes = PASSES * (double)t->nnz * (4 + scalar) + VECTORS * (double)t->rows * scalar;
-  return CYCLES * each * bytes / kcl_engine_bytes(e, 1);
+bool kcl_switch_promises(kcl_selection *c) {
+  kcl_candidate list[KCL_MOST_CANDIDATES];
+  if (has_levels(&c->way)) return elliptic(c);
+  if (c->switched || !kcl_may_switch(c) || !elliptic(c)) return false;
+  for (int i = kcl_candidates(c, 0, 0, list); i-- > 0;)
+    if (list[i].levels) return true;
+  return false;
 }
 
 /* Seconds of all that. Programs are looked for only where the rest is worth it. */
-static double price(kcl_selection *c, double each, double plain) {
-  const double rest = setup_seconds(c) + solve_seconds(c, each);
-  if (plain < WORTH * rest) return rest;
-  c->rest = rest;
-  return rest + compilation(c);
+static double price(kcl_selection *c, const kcl_candidate *p, double plain) {
+  if (plain < WORTH * p->seconds) return p->seconds;
+  c->rest = p->seconds;
+  return p->seconds + kcl_candidate_compilation(c, p);
+}
+
+/* The candidate of least seconds that did not fail before; NULL: there is none. */
+static const kcl_candidate *best_candidate(const kcl_selection *c, const kcl_candidate *list,
+                                           int count) {
+  const kcl_candidate *best = NULL;
+  for (int i = 0; i < count; i++) {
+    const kcl_way *w = &list[i].way;
+    if (kcl_choice_way_failed(&c->remembered, w->method->name, w->precond->name)) continue;
+    if (!best || list[i].seconds < best->seconds) best = &list[i];
+  }
+  return best;
 }
 
 /* Sets it up beside the iterations; where that fails they go on. */
-static bool set_up_switch(kcl_selection *c) {
-  const kcl_precond_kind *p;
-  const kcl_method *m;
+static bool set_up_switch(kcl_selection *c, const kcl_way *way) {
   kcl_preconditioner *M = NULL;
-  int rc = kcl_precond_find(c->system->ctx, NAME, &p);
-  if (!rc) rc = kcl_method_find(c->system->ctx, "cg", &m);
-  if (!rc) rc = kcl_system_preconditioner(c->system, p, m, &M);
+  const double start = kcl_now();
+  int rc = kcl_system_preconditioner(c->system, way->precond, way->method, &M);
   kcl_preconditioner_free(&M);
-  if (!rc) c->next = (kcl_way){m, p};
+  if (!rc) c->next = *way;
+  c->setup = kcl_now() - start;
   return !rc;
 }
 
-/* The switch of an earlier solve: setup: seconds that it took, with its set-up; iteration: seconds predicted without. */
-static const kcl_timing *earlier(const kcl_selection *c) {
-  for (int i = 0; i < c->remembered.count; i++)
-    if (!strcmp(c->remembered.timing[i].precond, NAME)) return &c->remembered.timing[i];
-  return NULL;
+/* Gives up what iterates, for c->next. */
+static void give_up(kcl_loop *l) {
+  for (int i = 0; i < l->nrhs; i++)
+    if (kcl_loop_runs(l, i)) l->rhs[i].given_up = 1 + KCL_STAGNATED;
+}
+
+static void say_switch(kcl_selection *c, int64_t done, double plain, double with) {
+  const char *newline = c->changes[0] ? "\n" : "", *method = c->way.method->name,
+             *next = c->next.method->name, *precond = c->next.precond->name;
+  char more[64] = "no convergence was predicted";
+  if (plain < INFINITY)
+    snprintf(more, sizeof more, "%s more were predicted", kcl_seconds_text(plain).s);
+  if (done)
+    kcl_auto_say(c->changes, sizeof c->changes,
+                 "%s%s for %lld iterations, then %s with %s: %s, %s with its set-up", newline,
+                 method, (long long)done, next, precond, more, kcl_seconds_text(with).s);
+  else
+    kcl_auto_say(c->changes, sizeof c->changes, "%s%s with %s, %s: %s, %s predicted without",
+                 newline, next, precond,
+                 kcl_outcome_of(&c->remembered, next, precond) ? "as remembered" : "tried",
+                 kcl_seconds_text(with).s, kcl_seconds_text(plain).s);
+}
+
+/* Is more known of the iterations to come than the slope of the residual? */
+static bool is_foreseen(const kcl_selection *c, const kcl_candidate *p) {
+  return c->engine->program->has_ritz || (c->diffusion.holds && p->levels);
+}
+
+/* Does the candidate pay, when `left` seconds are predicted without it? */
+static bool has_paid(kcl_selection *c, const kcl_candidate *p, double spent, double left) {
+  const double with = price(c, p, left);
+  if (is_foreseen(c, p)) return left >= WORTH * with;
+  return spent > SOON * with && left >= (spent > with ? 1 : SURE) * with;
+}
+
+/* Where A is not elliptic predictions for multigrid are poor, and a direct solution is sure. */
+static bool is_surer_directly(kcl_selection *c, const kcl_loop *l, const kcl_candidate *p) {
+  return !c->diffusion.holds && p->levels &&
+         kcl_direct_price(c, l, kcl_now() - l->start) < SURE * p->seconds;
+}
+
+bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
+  kcl_candidate list[KCL_MOST_CANDIDATES];
+  const int64_t done = kcl_loop_iterations(l);
+  const double spent = kcl_now() - l->start, each = spent / (double)(done ? done : 1);
+  if (c->switched || done < EARLY || 2 * done < 3 * c->asked || spent < c->trusted) return false;
+  if (!kcl_may_switch(c)) return c->switched = true, false;
+  if (done < c->expected) return false; /* what is remembered has decided */
+  if (!elliptic(c) && c->engine->program->has_ritz && done < FIRST) return false;
+  c->asked = done;
+  const double left = kcl_remaining_here(c, l), plain = left * each;
+  const kcl_candidate *p = best_candidate(c, list, kcl_candidates(c, left, each, list));
+  if (!p || !has_paid(c, p, spent, plain) || is_surer_directly(c, l, p)) return false;
+  c->rest = 0, c->switched = p->last;
+  if (!set_up_switch(c, &p->way)) return false;
+  c->before = spent, c->plain = spent + plain, c->trusted = spent + p->seconds;
+  l->start += c->setup;
+  say_switch(c, done, plain, p->seconds);
+  give_up(l);
+  return true;
+}
+
+/* Do the predictions prefer a way that is known? What it took may be long because other programs ran. */
+static bool prefers_known(const kcl_selection *c, const kcl_candidate *list, int count,
+                          const kcl_candidate *q) {
+  for (int i = 0; i < count; i++)
+    if (kcl_outcome_of(&c->remembered, list[i].way.method->name, list[i].way.precond->name) &&
+        list[i].predicted <= q->predicted)
+      return true;
+  return false;
+}
+
+/* Is there a candidate that looks better than all that is known of such a system? One is tried, in the solve after the first, so that
+ * from the third solve on the choice follows from what both took. */
+static bool tries_another(kcl_selection *c, kcl_candidate *p) {
+  kcl_candidate list[KCL_MOST_CANDIDATES];
+  double each;
+  const double best = kcl_outcome_untried(c, &each);
+  if (!(best < INFINITY)) return false;
+  const bool sure = elliptic(c);
+  const int count = kcl_candidates(c, c->expected ? (double)c->expected : INFINITY, each, list);
+  const kcl_candidate *q = best_candidate(c, list, count);
+  if (!q || !(WORTH * q->seconds < best) || (q->levels && !sure)) return false;
+  if (prefers_known(c, list, count, q)) return false;
+  *p = *q;
+  return WORTH * (q->seconds + kcl_candidate_compilation(c, q)) < best;
+}
+
+/* The way remembered as the fastest, unless that is the one in use, or a direct solution. */
+static bool remembered_way(const kcl_selection *c, kcl_candidate *p) {
+  const kcl_timing *t = kcl_outcome_best(c);
+  if (!t || kcl_method_find(c->system->ctx, t->method, &p->way.method) ||
+      kcl_precond_find(c->system->ctx, t->precond, &p->way.precond))
+    return false;
+  p->seconds = TRUST * t->setup;
+  return p->way.precond != c->way.precond || p->way.method != c->way.method;
+}
+
+bool kcl_switch_begins(kcl_selection *c, kcl_loop *l) {
+  kcl_candidate p = {.seconds = 0};
+  if (c->switched || !c->recalled || !kcl_may_switch(c)) return false;
+  if (!tries_another(c, &p) && !remembered_way(c, &p)) return false;
+  c->switched = true;
+  if (!set_up_switch(c, &p.way)) return false;
+  const kcl_timing *known = kcl_outcome_of(&c->remembered, p.way.method->name, p.way.precond->name);
+  double each;
+  const double without = known ? known->iteration : kcl_outcome_untried(c, &each);
+  c->before = 0, c->plain = without, c->trusted = p.seconds;
+  l->start += c->setup;
+  say_switch(c, 0, without, known ? known->setup : p.seconds);
+  return true;
 }
 
 void kcl_switch_remember(kcl_selection *c, double seconds) {
-  kcl_timing *t = c->plain > 0 ? kcl_choice_timing(&c->remembered, c->way.method->name, NAME,
-                                                   kcl_engine_format(c->engine))
-                               : NULL;
-  if (!t) return;
-  /* Compilation is over; the set-up's own is what exceeds its price by far. */
-  t->setup = fmin(c->setup, 2 * setup_seconds(c)) + seconds - c->engine->executor.seconds_compile;
-  t->iteration = c->plain;
-  kcl_choice_remember(c->key, &c->remembered);
-  c->recalled = true;
+  const double compile = c->engine->executor.seconds_compile;
+  if (c->plain > 0)
+    kcl_outcome_remember(c, c->way.method->name, c->way.precond->name,
+                         c->setup + fmax(seconds - c->before - compile, 0), c->plain);
 }
 
 bool kcl_switch_missed(kcl_selection *c, double seconds) {
   const double missed = c->rest > 0 ? seconds - c->rest : 0;
   if (missed > 0) c->remembered.missed += missed;
   return missed > 0;
-}
-
-bool kcl_switch_promises(kcl_selection *c) {
-  const bool runs = !strcmp(c->way.precond->name, NAME);
-  if (!runs && (c->switched || !suits(c))) return false;
-  if (!c->diffusion.known) c->diffusion = kcl_elliptic_of(kcl_system_matrix(c->system));
-  return c->diffusion.holds;
-}
-
-bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
-  const int64_t done = kcl_loop_iterations(l);
-  const double start = kcl_now(), so_far = start - l->start,
-               each = so_far / (double)(done ? done : 1);
-  const kcl_timing *known = earlier(c);
-  if (c->switched || done < (known ? 1 : EARLY) || done < 2 * c->asked) return false;
-  if (!known && done < FIRST && !kcl_switch_promises(c)) return false;
-  c->asked = done;
-  if (!suits(c)) return c->switched = true, false;
-  const double before = c->expected ? (double)c->expected * each : INFINITY,
-               plain = known ? fmin(known->iteration, before) : most_to_come(c, l) * each,
-               cost = known ? known->setup : price(c, each, plain),
-               least = known ? cost : WORTH * cost;
-  c->switched = known || plain >= least;
-  if (plain < least) return false;
-  c->rest = 0;
-  const bool there = set_up_switch(c);
-  c->setup = kcl_now() - start, c->plain = known ? plain : so_far + plain;
-  l->start += c->setup;
-  if (!there) return false;
-  char more[64] = "no convergence was predicted";
-  if (plain < INFINITY)
-    snprintf(more, sizeof more, "%s more were predicted", kcl_seconds_text(plain).s);
-  kcl_auto_say(c->changes, sizeof c->changes,
-               "%s%s for %lld iterations, then cg with %s: %s, %s with its set-up%s",
-               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME, more,
-               kcl_seconds_text(cost).s, known ? ", as remembered" : "");
-  for (int i = 0; i < l->nrhs; i++)
-    if (kcl_loop_runs(l, i)) l->rhs[i].given_up = 1 + KCL_STAGNATED;
-  return true;
 }

@@ -75,7 +75,7 @@ static int forms(const kcl_selection *c, const char *list[1 + KCL_CG_FORMS]) {
 static bool timed_forms(const kcl_selection *c) {
   const kcl_choice *known = &c->remembered;
   for (int i = 0; i < known->count; i++)
-    if (known->timing[i].iteration < INFINITY && strcmp(known->timing[i].method, "direct") &&
+    if (known->timing[i].iteration < INFINITY && strcmp(known->timing[i].format, "none") &&
         strcmp(known->timing[i].method, c->engine->method->name))
       return true;
   return false;

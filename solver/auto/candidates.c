@@ -1,0 +1,133 @@
+/* Ways that a solve may switch to, each with its predicted seconds: set-up + iterations x seconds of one. An iteration takes as
+ * long, relative to one of the engine in use, as it moves bytes. Iterations follow from what A is (solver/auto/elliptic.c):
+ * multigrid needs few where A is elliptic and may need many elsewhere; incomplete factors save a part of those without.
+ */
+#include "core/base/context.h"
+#include "multigrid/levels.h"
+#include "solver/auto/auto.h"
+#include <math.h>
+#include <string.h>
+
+/* Iterations by what A is. 0: not a candidate there. */
+enum { SMOOTH, ELLIPTIC, OTHER };
+
+typedef struct kind {
+  const char *method, *precond;
+  double entry;         /* seconds of set-up per entry of A and thread, of at most MOST */
+  double row;           /* the same, times the square of the mean entries of a row: fill */
+  double iterations[3]; /* at most */
+  double share;         /* of the iterations without it; 0: they do not matter */
+  double passes;        /* over the entries of A, by an iteration */
+  double vectors;       /* of A's rows, likewise */
+  bool levels;          /* multigrid, which devices set up, too */
+} kind;
+
+enum { MOST = 8 };
+
+/* Fitted to the systems of bench/time_to_x.py on a CPU of 2021 (docs/lab/2026-11-28-time-to-x-2.md). */
+static const kind kinds[] = {
+    {"cg", "sa", 1.3e-7, 0, {12, 40, 100}, 0, 6, 45, true},
+    {"cg", "amg", 2e-7, 0, {15, 15, 150}, 0, 8, 60, true},
+    {"idr", "sa", 1.3e-7, 0, {25, 0, 0}, 0, 8, 70, true},
+    {"idr", "ilu", 6e-8, 0, {250, 250, 250}, 0.25, 3, 25, false},
+    {"idr", "ilut", 3e-7, 1.2e-9, {45, 45, 45}, 0, 6, 25, false},
+};
+
+/* The same on a device, and its launches (NVIDIA H200: 10 to 67 ms for 3.5 to 56 million entries). */
+static const double DEVICE_ENTRY = 1e-9, DEVICE = 0.008;
+/* Of its kernels: times the seconds of those of plain cg; seconds at least, on a GPU and on a CPU; where those of the set-up are
+ * there (NVIDIA H200: 0.01 to 2.7, the others 1.6; PoCL on two cores: 12). */
+static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10, OWN = 2;
+
+static const double SLOWEST = 3;
+
+double kcl_slowness(const kcl_selection *c, double each) {
+  return c->predicted > 0 ? fmin(fmax(each / c->predicted, 1), SLOWEST) : 1;
+}
+
+static int class_of(const kcl_selection *c) {
+  if (!c->diffusion.holds) return OTHER;
+  return c->diffusion.smooth ? SMOOTH : ELLIPTIC;
+}
+
+static bool set_up_on_device(const kcl_selection *c) {
+  return kcl_levels_on_device(c->system->ctx, kcl_system_matrix(c->system));
+}
+
+static double setup_seconds(const kcl_selection *c, const kind *k) {
+  const kcl_stats *t = &c->system->stats;
+  const double entries = (double)t->nnz, mean = entries / (double)t->rows;
+  const int threads = kcl_threads() < MOST ? kcl_threads() : MOST;
+  if (k->levels && set_up_on_device(c)) return DEVICE + DEVICE_ENTRY * entries;
+  return (k->levels ? k->entry / threads : k->entry + k->row * mean * mean) * entries;
+}
+
+/* Seconds of one iteration, when one of the engine in use takes `each`. */
+static double iteration_seconds(const kcl_selection *c, const kind *k, double each) {
+  const kcl_stats *t = &c->system->stats;
+  const kcl_engine *e = c->engine;
+  const double scalar = (double)kcl_type_size(e->program->type),
+               bytes = k->passes * (double)t->nnz * (4 + scalar) +
+                       k->vectors * (double)t->rows * scalar;
+  return each * bytes / kcl_engine_bytes(e, 1);
+}
+
+/* Are the kinds of this method for the system, and this preconditioner not in use? */
+static bool suits(const kcl_selection *c, const kind *k, kcl_way *way) {
+  const kcl_system *s = c->system;
+  const kcl_precond_request q = kcl_system_request(s);
+  const bool same = !strcmp(c->plan.way[0].method->name, k->method);
+  return same && k->iterations[class_of(c)] > 0 && (!s->ctx->opencl || !strcmp(k->method, "cg")) &&
+         !kcl_precond_find(s->ctx, k->precond, &way->precond) &&
+         !kcl_method_find(s->ctx, k->method, &way->method) &&
+         !kcl_precond_check(&q, way->precond, way->method) &&
+         strcmp(c->way.precond->name, k->precond) != 0;
+}
+
+int kcl_candidates(const kcl_selection *c, double left, double each,
+                   kcl_candidate list[KCL_MOST_CANDIDATES]) {
+  int count = 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const kind *k = &kinds[i];
+    kcl_candidate *p = &list[count];
+    if (!suits(c, k, &p->way)) continue;
+    const double most = k->iterations[class_of(c)];
+    p->levels = k->levels, p->last = !(k->share > 0);
+    p->setup = kcl_slowness(c, each) * setup_seconds(c, k);
+    p->iterations = k->share > 0 ? fmin(k->share * left, most) : most;
+    p->predicted = p->setup + p->iterations * iteration_seconds(c, k, each);
+    const kcl_timing *known = kcl_outcome_of(&c->remembered, k->method, k->precond);
+    p->seconds = known ? known->setup : p->predicted;
+    count++;
+  }
+  return count;
+}
+
+const char *kcl_candidate_reason(const kcl_selection *c, const kcl_candidate *p) {
+  static const char *const multigrid[] = {
+      [SMOOTH] = "A is elliptic with smooth coefficients: few iterations",
+      [ELLIPTIC] = "A is elliptic, its coefficients jump or differ by direction",
+      [OTHER] = "A is not elliptic: many iterations are possible"};
+  if (p->levels) return multigrid[class_of(c)];
+  return p->last ? "threshold factors: few iterations, a long set-up"
+                 : "incomplete factors: a quarter of the iterations, 250 at most";
+}
+
+double kcl_candidate_seconds(const kcl_selection *c, const kcl_way *way, double each) {
+  kcl_candidate list[KCL_MOST_CANDIDATES];
+  for (int i = kcl_candidates(c, INFINITY, each, list); i-- > 0;)
+    if (list[i].way.method == way->method && list[i].way.precond == way->precond)
+      return list[i].seconds;
+  return 0;
+}
+
+double kcl_candidate_compilation(const kcl_selection *c, const kcl_candidate *p) {
+  const kcl_system *s = c->system;
+  const bool aggregation = !strcmp(p->way.precond->name, "sa");
+  if (!s->ctx->opencl) return 0;
+  const bool most =
+      set_up_on_device(c) && kcl_levels_compiled(s->ctx, kcl_system_matrix(s)->type, aggregation);
+  const double cold = s->ctx->layout == KCL_LAYOUT_GPU ? COLD_GPU : COLD_CPU,
+               all = most ? OWN : fmax(cold, COMPILE * c->engine->executor.seconds_compile);
+  return fmax(all - c->remembered.missed, 0);
+}
