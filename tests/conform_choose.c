@@ -458,7 +458,7 @@ static void test_ends(const place *p) {
     if (CHECK(!kcl_setup(p->ctx, A, &o, &s)))
       CHECK(!strcmp(s->selection.engine->method->name, "cgls"));
     kcl_solver_free(&s);
-    o.restart = 51;
+    o.restart = 1001;
     CHECK(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE);
   }
   kcl_csr_free(&A);

@@ -185,8 +185,8 @@ static void test_restart(const place *p) {
   for (int i = 0; all && can(p, KCL_D) && i < 2; i++)
     c.o.restart = i ? 40 : 0, solve_combination(&c, b);
   for (int i = 0; i < 2; i++) {
-    o.restart = i ? 51 : -1;
-    CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(), "1 to 50"),
+    o.restart = i ? 1001 : -1;
+    CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(), "1 to 1000"),
            "restart %d: %s", o.restart, kcl_error());
     kcl_solver_free(&s);
   }

@@ -159,7 +159,9 @@ static bool tries_another(kcl_selection *c, kcl_candidate *p) {
   if (!q || !(WORTH * q->seconds < best) || (q->levels && !sure)) return false;
   if (prefers_known(c, list, count, q)) return false;
   *p = *q;
-  return WORTH * (q->seconds + kcl_candidate_compilation(c, q)) < best;
+  const bool pays = WORTH * (q->seconds + kcl_candidate_compilation(c, q)) < best;
+  c->rest = pays ? 0 : q->seconds; /* what it would have saved is added up */
+  return pays;
 }
 
 /* The way remembered as the fastest, unless that is the one in use, or a direct solution. */
