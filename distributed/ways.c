@@ -158,7 +158,8 @@ static int build_engine_of_way(kcl_distributed *m, const kcl_way *w, kcl_engine 
   int rc = build_A(m, w);
   if (!rc) rc = build_AH(m, w);
   if (!rc)
-    rc = kcl_engine_build(m->system, w->method, w->precond, m->system->shared[0]->format, out);
+    rc = kcl_engine_build_tested(m->system, w->method, w->precond, m->system->shared[0]->format,
+                                 out);
   return rc;
 }
 

@@ -405,8 +405,8 @@ typedef struct kcl_progress {
 /** Limits. */
 enum {
   KCL_MAX_NRHS = 8, /**< right-hand sides that iterate at once */
-  KCL_MAX_RESTART =
-      1000, /**< cycle length of a restarted method; number "max_restart" of a context */
+  /** cycle length of a restarted method; a device may have less: number "max_restart" of its context */
+  KCL_MAX_RESTART = 1000,
   KCL_MAX_ASYMMETRY = 64 /**< largest kcl_stats.asymmetry that counts as rounding */
 };
 

@@ -12,10 +12,7 @@ static kcl_selection informed(const kcl_solver *s) {
   kcl_options o = system->options;
   if (system->undecided.method) o.solver = "auto";
   if (system->undecided.precond) o.precond = "auto";
-  if (!c.recalled) {
-    kcl_choice_key(system->ctx, system->A, &system->stats, &o, c.key);
-    c.recalled = kcl_choice_recall(c.key, &c.remembered);
-  }
+  if (!c.recalled) kcl_outcome_recall(&c, &o);
   if (!c.diffusion.known) c.diffusion = kcl_elliptic_of(kcl_system_matrix(system));
   return c;
 }
@@ -23,7 +20,7 @@ static kcl_selection informed(const kcl_solver *s) {
 /* Adds what is remembered of a whole solve. */
 static void add_outcome(const kcl_selection *c, kcl_candidate_info *out) {
   const kcl_timing *t = kcl_outcome_of(&c->remembered, out->solver, out->precond);
-  out->failed = kcl_choice_way_failed(&c->remembered, out->solver, out->precond);
+  out->failed = kcl_outcome_is_failed(c, out->solver, out->precond);
   if (t && !out->failed) out->seconds_taken = t->setup;
   out->begins = t && t == kcl_outcome_best(c);
 }
@@ -38,8 +35,7 @@ static kcl_candidate_info plain_candidate(const kcl_selection *c, double left, d
       .iterations = left > 0 ? left : -1,
       .seconds = left > 0 ? left * each : -1,
       .seconds_taken = measured ? known->setup + (double)c->remembered.iterations * each : -1,
-      .failed = kcl_choice_way_failed(&c->remembered, c->plan.way[0].method->name,
-                                      c->plan.way[0].precond->name),
+      .failed = kcl_outcome_is_failed(c, c->plan.way[0].method->name, c->plan.way[0].precond->name),
       .begins = !kcl_outcome_best(c),
       .why = measured             ? "iterations of an earlier solve"
              : c->diffusion.holds ? "iterations by the graph of A, which is elliptic"

@@ -108,7 +108,7 @@ static int use_engine_of(resuming *w) {
     return KCL_OK;
   if (kcl_method_find(s->ctx, h->method, &m) || kcl_system_precond_kind(s, h->precond, &p) ||
       kcl_format_find(s->ctx, h->format, c->engine->program->type, &f) ||
-      kcl_engine_build(s, m, p, f, &e))
+      kcl_engine_build_tested(s, m, p, f, &e))
     return KCL_OK;
   int rc =
       e->program->nrhs == c->engine->program->nrhs ? kcl_engine_copy_system(e, c->engine) : KCL_OK;

@@ -23,9 +23,9 @@ static const double ANALYSES =
 static const double AS_NEAR = 1 + 1e-9; /* residuals that tell least-squares solutions not apart */
 
 typedef struct factorisation {
-  kcl_context ctx;      /* of its own */
-  kcl_csr *A;           /* in double */
-  kcl_factored *factor; /* NULL: there is none yet; while this runs it is not the solver's */
+  kcl_context ctx;           /* of its own */
+  kcl_csr *A;                /* in double */
+  kcl_direct_factor *factor; /* NULL: there is none yet; while this runs it is not the solver's */
   double *b[KCL_MAX_NRHS], *x[KCL_MAX_NRHS]; /* [k] of A's type */
   int rhs[KCL_MAX_NRHS], k;                  /* their numbers */
   double flops;
@@ -48,7 +48,7 @@ static void run_rescue(void *self) {
 static void release_rescue(void *self) {
   factorisation *f = self;
   for (int k = 0; k < f->k; k++) free(f->b[k]), free(f->x[k]);
-  kcl_factored_free(&f->factor);
+  kcl_direct_factor_free(&f->factor);
   kcl_csr_free(&f->A);
   free(f);
 }
@@ -122,7 +122,7 @@ static void keep_factor(kcl_solver *s, factorisation *f) {
 }
 
 void kcl_rescue_forget(kcl_solver *s) {
-  kcl_factored_free(&s->factor);
+  kcl_direct_factor_free(&s->factor);
   kcl_csr_free(&s->factored_A);
 }
 

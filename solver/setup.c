@@ -18,7 +18,7 @@ static int build_in_other_format(kcl_selection *c, const kcl_format *failed) {
   rc = KCL_DEVICE; /* and the message is there */
   for (int i = 0; i < count && i < FEW && rc && s->ctx->wrong_kernels; i++)
     if (list[i].format != failed)
-      rc = kcl_engine_build(s, c->way.method, c->way.precond, list[i].format, &c->engine);
+      rc = kcl_engine_build_tested(s, c->way.method, c->way.precond, list[i].format, &c->engine);
   if (!rc)
     snprintf(c->why_format, sizeof c->why_format,
              "the driver fails the self-test with the kernels of %s", failed->name);
@@ -29,11 +29,11 @@ static int build_in_other_format(kcl_selection *c, const kcl_format *failed) {
  * that divides by a diagonal which is 0 in float, is left out. */
 static int build_engine(kcl_selection *c, const kcl_format *format) {
   const kcl_system *s = c->system;
-  int rc = kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
+  int rc = kcl_engine_build_tested(s, c->way.method, c->way.precond, format, &c->engine);
   if (rc && s->ctx->wrong_kernels) return build_in_other_format(c, format);
   if (rc != KCL_USAGE || !s->undecided.precond || !c->way.precond->apply) return rc;
   rc = kcl_precond_find(s->ctx, "none", &c->way.precond);
-  return rc ? rc : kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
+  return rc ? rc : kcl_engine_build_tested(s, c->way.method, c->way.precond, format, &c->engine);
 }
 
 static void forget_shared(kcl_system *s) {
@@ -140,7 +140,8 @@ static int prepare_shell(kcl_system *s, kcl_selection *c) {
   KCL_TRY(kcl_check_fit(s, c->way.method));
   KCL_TRY(kcl_choose_way(c, NULL));
   KCL_TRY(kcl_shell_make_products(s));
-  KCL_TRY(kcl_engine_build(s, c->way.method, c->way.precond, s->shared[0]->format, &c->engine));
+  KCL_TRY(
+      kcl_engine_build_tested(s, c->way.method, c->way.precond, s->shared[0]->format, &c->engine));
   snprintf(c->why_format, sizeof c->why_format, "A is a function of the caller's");
 done:
   return rc;

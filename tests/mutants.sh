@@ -110,9 +110,9 @@ P=core/program/stage.c
 mutant bytes-doubled $P 'bytes += bytes_of_vector(k, list[v], nrhs) *' 'bytes += 2 * bytes_of_vector(k, list[v], nrhs) *' test_methods
 mutant bytes-constants $P '(kcl_vector_shared(k, v) ? 1 : nrhs)' nrhs test_methods
 # ---- functions in place of a matrix
-mutant shell-thread core/cpu/executor.c 'return b->step != CALLING;' 'return b->step != CALLING || (b->step = 0, b->status = call_function(b), true);' conform_shell
+mutant shell-thread core/cpu/executor.c 'return b->step != CALLING;' 'return b->step != CALLING || (b->step = 0, call_function(b), true);' conform_shell
 mutant shell-stopped core/opencl/run/call.c 'if (r->idle[0]) return KCL_OK;' '' conform_shell
-mutant shell-failure core/cpu/executor.c 'b.status = call_function(&b);' 'call_function(&b);' test_shell
+mutant shell-failure core/cpu/executor.c 'if (!kcl_program_ranks(b->e->k)) b->status = rc;' '' test_shell
 # ---- reductions carried across the loop; residual replacement
 mutant recorder-seeds $P 'bool seeds = k->carried &&' 'bool seeds = false && k->carried &&' test_program
 mutant replacement-host solver/engine/engine.c 'if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);' '' test_program

@@ -86,7 +86,7 @@ static kcl_entries entries_of(random_system *s) {
 }
 
 static bool apply(kcl_precond *M, const random_system *s, const number *r, number *z) {
-  double from[MOST], to[MOST];
+  double from[MOST], to[MOST] = {0};
   for (int i = 0; i < s->n; i++) from[i] = creal(r[i]);
   const bool pairs = s->type == 'z';
   const kcl_vectors in = {

@@ -161,6 +161,10 @@ void kcl_outcome_remember(kcl_selection *c, const char *method, const char *prec
                           double without);
 /* A way that a solve switched to was left for a direct solution. */
 void kcl_outcome_failed(kcl_selection *c, const char *method, const char *precond);
+/* Is that way remembered as one that failed? */
+bool kcl_outcome_is_failed(const kcl_selection *c, const char *method, const char *precond);
+/* Recalls what is remembered of such a system with these options. */
+void kcl_outcome_recall(kcl_selection *c, const kcl_options *o);
 
 /* ---- elliptic.c: in a pass or two over A. */
 kcl_elliptic kcl_elliptic_of(const kcl_csr *A);
@@ -170,6 +174,8 @@ bool kcl_direct_begins(kcl_selection *c,
                        const kcl_loop *l); /* or is it asked for, or remembered as faster? */
 /* Predicted seconds, as in kcl_selection.rescue_price, on a processor as busy as it is. */
 double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent);
+/* Is a direct solution among what auto may choose? */
+bool kcl_may_solve_directly(const kcl_selection *c);
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l);
 void kcl_direct_failed(kcl_selection *c);
 /* After a solve that it ended in so many seconds. */

@@ -131,3 +131,17 @@ double kcl_candidate_compilation(const kcl_selection *c, const kcl_candidate *p)
                all = most ? OWN : fmax(cold, COMPILE * c->engine->executor.seconds_compile);
   return fmax(all - c->remembered.missed, 0);
 }
+
+/* ---------------------------------------------------------------- a direct solution */
+
+bool kcl_may_solve_directly(const kcl_selection *c) {
+  return c->rescue_price && c->system->undecided.method && c->system->undecided.precond;
+}
+
+double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent) {
+  const double done = fmax((double)kcl_loop_iterations(l), 1);
+  const kcl_timing *t = kcl_outcome_of(&c->remembered, "direct", "none");
+  if (!kcl_may_solve_directly(c) || (t && t->iteration == INFINITY)) return INFINITY;
+  const double price = kcl_slowness(c, spent / done) * c->rescue_price(c->owner, l, spent);
+  return t ? fmax(price, t->setup) : price;
+}

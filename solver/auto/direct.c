@@ -15,10 +15,6 @@ static const double WORTH = 2;  /* times as long, by the slope of a residual tha
 static const double SOON = 0.5; /* of the seconds of a direct solution */
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
 
-static bool left_to_us(const kcl_selection *c) {
-  return c->rescue_price && c->system->undecided.method && c->system->undecided.precond;
-}
-
 static void say_instead(kcl_selection *c, int64_t done, double price, const char *how) {
   char before[80];
   snprintf(before, sizeof before, "%s for %lld iterations, then ", c->way.method->name,
@@ -33,7 +29,7 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
 bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
   const kcl_timing *known = kcl_outcome_of(&c->remembered, NAME, "none"), *best = kcl_auto_best(c);
   if (c->system->direct) return true;
-  if (!left_to_us(c)) return false;
+  if (!kcl_may_solve_directly(c)) return false;
   if (kcl_outcome_best(c)) {
     if (kcl_outcome_best(c) != known) return false;
     c->instead = known->iteration;
@@ -46,17 +42,10 @@ bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
   return say_instead(c, 0, price, ""), true;
 }
 
-double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent) {
-  const double done = fmax((double)kcl_loop_iterations(l), 1);
-  const kcl_timing *t = kcl_outcome_of(&c->remembered, NAME, "none");
-  if (!left_to_us(c) || (t && t->iteration == INFINITY)) return INFINITY;
-  const double price = kcl_slowness(c, spent / done) * c->rescue_price(c->owner, l, spent);
-  return t ? fmax(price, t->setup) : price;
-}
-
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
   const int64_t done = kcl_loop_iterations(l);
-  if (!done || done < c->expected || !left_to_us(c) || kcl_switch_promises(c)) return false;
+  if (!done || done < c->expected || !kcl_may_solve_directly(c) || kcl_switch_promises(c))
+    return false;
   const double spent = kcl_now() - l->start, price = kcl_direct_price(c, l, spent);
   if (spent < c->trusted || !(spent > SOON * price)) return false;
   const double left = kcl_remaining(l) * spent / (double)done;
@@ -75,7 +64,7 @@ void kcl_direct_failed(kcl_selection *c) {
 }
 
 void kcl_direct_remember(kcl_selection *c, double seconds) {
-  if (!kcl_auto_remembers(c) || !left_to_us(c)) return;
+  if (!kcl_auto_remembers(c) || !kcl_may_solve_directly(c)) return;
   if (c->plain > 0) kcl_outcome_failed(c, c->way.method->name, c->way.precond->name);
   kcl_outcome_remember(c, NAME, "none", seconds, c->direct ? c->instead : FOREVER);
 }

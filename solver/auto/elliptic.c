@@ -45,7 +45,7 @@ typedef struct coupling_count {
   int64_t all, strong; /* negative ones, and of them those near the largest of their row */
 } coupling_count;
 
-static void count_couplings(const kcl_csr *A, int64_t i, double largest, coupling_count *n) {
+static void count_strong_couplings(const kcl_csr *A, int64_t i, double largest, coupling_count *n) {
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
     double a[2];
     kcl_element(A->type, A->val, k, a);
@@ -61,13 +61,13 @@ typedef struct elliptic_rows {
   coupling_count couplings;
 } elliptic_rows;
 
-static void add_row(const kcl_csr *A, int64_t i, elliptic_rows *e) {
+static void add_elliptic_row(const kcl_csr *A, int64_t i, elliptic_rows *e) {
   const row_signs r = look_at_row(A, i);
   const double sum = fabs(r.sum);
   if (!(r.largest > 0) || !(fmax(sum, r.positive) <= SUM * r.diagonal)) return;
   e->count++, e->zero += sum <= ROUNDING * r.diagonal, e->sum += sum / r.diagonal;
   e->least = fmin(e->least, r.diagonal), e->most = fmax(e->most, r.diagonal);
-  count_couplings(A, i, r.largest, &e->couplings);
+  count_strong_couplings(A, i, r.largest, &e->couplings);
 }
 
 /* Levels of a breadth-first search from this row. last: a row of the last level. */
@@ -113,7 +113,7 @@ kcl_elliptic kcl_elliptic_of(const kcl_csr *A) {
   elliptic_rows e = {.least = INFINITY};
   if (kcl_type_complex(A->type) || A->rows != A->cols) return g;
   const int64_t step = A->rows / SAMPLE + 1;
-  for (int64_t i = 0; i < A->rows; i += step) add_row(A, i, &e);
+  for (int64_t i = 0; i < A->rows; i += step) add_elliptic_row(A, i, &e);
   g.holds = e.count * (double)step > MOST * (double)A->rows;
   g.smooth = (double)e.couplings.strong >= SMOOTH * (double)e.couplings.all;
   if (g.holds)

@@ -71,3 +71,13 @@ void kcl_outcome_failed(kcl_selection *c, const char *method, const char *precon
   kcl_choice_failed(&c->remembered, method, precond, NONE);
   kcl_choice_remember(c->key, &c->remembered);
 }
+
+bool kcl_outcome_is_failed(const kcl_selection *c, const char *method, const char *precond) {
+  return kcl_choice_way_failed(&c->remembered, method, precond);
+}
+
+void kcl_outcome_recall(kcl_selection *c, const kcl_options *o) {
+  const kcl_system *s = c->system;
+  kcl_choice_key(s->ctx, s->A, &s->stats, o, c->key);
+  c->recalled = kcl_choice_recall(c->key, &c->remembered);
+}

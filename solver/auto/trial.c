@@ -140,7 +140,7 @@ static int try_one(kcl_selection *c, const kcl_method *m, const kcl_format *f, c
   kcl_engine *e = NULL;
   double each;
   int rc = KCL_OK;
-  if (kcl_engine_build(c->system, m, c->engine->precond, f, &e)) goto done;
+  if (kcl_engine_build_tested(c->system, m, c->engine->precond, f, &e)) goto done;
   if (sample_engine(e, t->budget / 2, &each)) goto done;
   note_timing(c, e, each);
   if (!t->in_a_solve) KCL_TRY(sample_again(c, t->budget / 2, least));

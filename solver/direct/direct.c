@@ -22,7 +22,7 @@ double kcl_direct_predict_seconds(const kcl_csr *A) {
 }
 
 #ifndef HAVE_CHOLMOD
-void kcl_factored_free(kcl_factored **f) { (void)f; }
+void kcl_direct_factor_free(kcl_direct_factor **f) { (void)f; }
 
 int kcl_direct_predict(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,
                        double *seconds) {
@@ -106,32 +106,32 @@ static int norm_of_square(kcl_context *ctx, const kcl_inverse *inverse, const kc
 }
 
 static int factor_square(kcl_context *ctx, const kcl_csr *A, double flops, bool cholesky,
-                         kcl_factored **out) {
+                         kcl_direct_factor **out) {
   int rc;
   kcl_factor *f = NULL;
   kcl_stats s;
   KCL_TRY(kcl_csr_stats(ctx, A, &s));
   KCL_TRY(kcl_factor_create(ctx, A, cholesky && s.hermitian && s.positive_diagonal, flops, &f));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof **out, "a factorisation", (void **)out));
-  **out = (kcl_factored){.inverse = {kcl_factor_solve, f},
-                         .release = release_square,
-                         .inverse_norm = norm_of_square,
-                         .method = kcl_factor_method(f),
-                         .norm = s.norm_inf,
-                         .rank = -1};
+  **out = (kcl_direct_factor){.inverse = {kcl_factor_solve, f},
+                              .release = release_square,
+                              .inverse_norm = norm_of_square,
+                              .method = kcl_factor_method(f),
+                              .norm = s.norm_inf,
+                              .rank = -1};
   f = NULL;
 done:
   kcl_factor_free(&f);
   return rc;
 }
 
-void kcl_factored_free(kcl_factored **f) {
+void kcl_direct_factor_free(kcl_direct_factor **f) {
   if (*f) (*f)->release((*f)->inverse.factor);
   free(*f), *f = NULL;
 }
 
 /* The right-hand sides, and where they are refined the condition number and a bound of the error of the last. */
-static int solve_by_factor(kcl_context *ctx, const kcl_csr *A, const kcl_factored *f,
+static int solve_by_factor(kcl_context *ctx, const kcl_csr *A, const kcl_direct_factor *f,
                            const kcl_direct_task *t, kcl_direct_info *info) {
   int rc = KCL_OK;
   const kcl_inverse *inverse = &f->inverse;
@@ -155,14 +155,14 @@ done:
 
 /* By the method, or least squares: that is all there is for other shapes. */
 static int factor_and_solve(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
-                            int method, kcl_factored **f, kcl_direct_info *info) {
+                            int method, kcl_direct_factor **f, kcl_direct_info *info) {
   const double begin = kcl_now();
   int rc = method < SPQR ? factor_square(ctx, A, t->flops, method == CHOLMOD, f)
                          : kcl_qr_create(ctx, A, t->flops, f);
   *info = (kcl_direct_info){.method = "none", .rank = -1, .error = -1};
   info->seconds = kcl_now() - begin;
   if (!rc) rc = solve_by_factor(ctx, A, *f, t, info);
-  if (rc) kcl_factored_free(f);
+  if (rc) kcl_direct_factor_free(f);
   return rc;
 }
 
@@ -170,7 +170,7 @@ static int factor_and_solve(kcl_context *ctx, const kcl_csr *A, const kcl_direct
 int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
                     kcl_direct_info *info) {
   const int first = first_method(t->method);
-  kcl_factored *own = NULL, **f = t->kept ? t->kept : &own;
+  kcl_direct_factor *own = NULL, **f = t->kept ? t->kept : &own;
   *info = (kcl_direct_info){.method = "none", .rank = -1, .error = -1};
   int rc = check_direct(ctx, A, t->b[0], t->x[0]);
   if (rc) return rc;
@@ -180,10 +180,10 @@ int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t
   const int method = A->rows == A->cols ? first : SPQR;
   rc = *f ? solve_by_factor(ctx, A, *f, t, info) : factor_and_solve(ctx, A, t, method, f, info);
   if (rc == KCL_INPUT && method < SPQR && kcl_direct_least_squares()) {
-    kcl_factored_free(f);
+    kcl_direct_factor_free(f);
     rc = factor_and_solve(ctx, A, t, SPQR, f, info);
   }
-  kcl_factored_free(&own);
+  kcl_direct_factor_free(&own);
   return rc;
 }
 #endif

@@ -4,8 +4,8 @@
 #include "core/base/base.h"
 
 /* A factorisation, which also says what solves with it. */
-typedef struct kcl_factored kcl_factored;
-void kcl_factored_free(kcl_factored **f);
+typedef struct kcl_direct_factor kcl_direct_factor;
+void kcl_direct_factor_free(kcl_direct_factor **f);
 
 typedef struct kcl_direct_task {
   int k;                  /* right-hand sides */
@@ -14,7 +14,7 @@ typedef struct kcl_direct_task {
   double flops;           /* at most, as predicted from the structure; INFINITY: any */
   const char *method;     /* the first that is tried, a name as in kcl_check_plan */
   bool refine; /* refine each x; bound the error of the last, and estimate the condition number */
-  kcl_factored **
+  kcl_direct_factor **
       kept; /* *kept: a factorisation of this A, or NULL: then the one that is made, to be freed by the caller before A; or
                           NULL: none is kept */
 } kcl_direct_task;

@@ -26,7 +26,7 @@ typedef struct kcl_inverse {
   void *factor;
 } kcl_inverse;
 
-struct kcl_factored {
+struct kcl_direct_factor {
   kcl_inverse inverse;
   void (*release)(void *factor);
   /* |A^-1|, in the norm of |A|; for the condition number. */
@@ -38,7 +38,7 @@ struct kcl_factored {
 };
 /* Least squares of any shape and rank by SuiteSparseQR (solver/direct/qr.c). KCL_REFUSED: more operations than `flops`. KCL_USAGE:
  * not in this build. */
-int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_factored **out);
+int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_direct_factor **out);
 
 /* Corrects x until it no longer improves. info: corrections; error is INFINITY where they do not converge, else 0. */
 int kcl_refine(kcl_context *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b,

@@ -16,7 +16,7 @@
 #ifndef HAVE_SPQR
 bool kcl_direct_least_squares(void) { return false; }
 
-int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_factored **out) {
+int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_direct_factor **out) {
   (void)flops, *out = NULL;
   return kcl_fail(ctx, KCL_USAGE,
                   "a direct solution of a system that is not square (%lld x %lld) wants "
@@ -182,7 +182,7 @@ static void release_qr(void *factor) {
   free(q);
 }
 
-int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_factored **out) {
+int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_direct_factor **out) {
   int rc;
   qr *q;
   *out = NULL;
@@ -192,13 +192,13 @@ int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_factored
   q->common.print = 0;
   KCL_TRY(create_qr(ctx, q, A));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof **out, "a factorisation", (void **)out));
-  **out = (kcl_factored){.inverse = {apply_factor, q},
-                         .release = release_qr,
-                         .inverse_norm = norm_of_inverse,
-                         .method = "SuiteSparseQR",
-                         .norm = kcl_norm2(A->type, A->val, A->nnz),
-                         .rank = q->rank,
-                         .least_norm = q->rank == A->cols || q->adjoint || q->range};
+  **out = (kcl_direct_factor){.inverse = {apply_factor, q},
+                              .release = release_qr,
+                              .inverse_norm = norm_of_inverse,
+                              .method = "SuiteSparseQR",
+                              .norm = kcl_norm2(A->type, A->val, A->nnz),
+                              .rank = q->rank,
+                              .least_norm = q->rank == A->cols || q->adjoint || q->range};
   q = NULL;
 done:
   if (q) release_qr(q);

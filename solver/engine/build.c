@@ -112,37 +112,11 @@ static int open_executor(kcl_engine *e, const kcl_system *s) {
   return rc;
 }
 
-static void put_kernels_aside(const kcl_engine *e, double difference) {
-  static const char *const kernels[] = {"persistent kernel", "kernels of several stages",
-                                        "kernels"};
-  char text[200];
-  char *all = e->ctx->put_aside;
-  const size_t used = strlen(all);
-  snprintf(text, sizeof text, "%s of %s in format %s (x differs by %.1e)",
-           kernels[kcl_engine_fusion(e)], e->method->name, kcl_engine_format(e), difference);
-  if (!strstr(all, text))
-    snprintf(all + used, sizeof e->ctx->put_aside - used, "%s%s", used ? "; " : "", text);
-}
-
-/* Opens the executor, with shorter kernels where longer ones fail the self-test of the driver. */
-static int open_tested(kcl_engine *e, const kcl_system *s) {
-  int rc = open_executor(e, s);
-  double difference;
-  s->ctx->wrong_kernels = false;
-  while (!rc && (difference = kcl_engine_selftest(s, e)) > 0) {
-    const kcl_fusion fusion = kcl_engine_fusion(e);
-    put_kernels_aside(e, difference);
-    if (fusion == KCL_SINGLE_STAGES) {
-      s->ctx->wrong_kernels = true;
-      return kcl_fail(
-          s->ctx, KCL_DEVICE,
-          "the driver of %s fails the self-test: %s; choose another device, as --device cpu",
-          s->ctx->device.name, s->ctx->put_aside);
-    }
-    e->executor.close(&e->executor), e->executor = (kcl_executor){.data = NULL};
-    e->program->fusion = fusion + 1;
-    rc = open_executor(e, s);
-  }
+int kcl_engine_reopen(kcl_engine *e, const kcl_system *s, kcl_fusion fusion) {
+  e->executor.close(&e->executor), e->executor = (kcl_executor){.data = NULL};
+  e->program->fusion = fusion;
+  const int rc = open_executor(e, s);
+  if (!rc) kcl_engine_describe(e, s->options.nrhs);
   return rc;
 }
 
@@ -158,7 +132,7 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
   KCL_TRY(add_operators(e, s, format));
   e->seconds_convert = kcl_now() - start;
   KCL_TRY(record_engine(e, s));
-  KCL_TRY(open_tested(e, s));
+  KCL_TRY(open_executor(e, s));
   kcl_engine_describe(e, s->options.nrhs);
   *out = e, e = NULL;
 done:

@@ -29,9 +29,13 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
                      const kcl_format *format, kcl_engine **out);
 void kcl_engine_free(kcl_engine **e);
 
-/* The self-test of the driver (selftest.c): how much x differs from the native executor's beyond rounding, relative to its largest element;
- * 0: nothing, or there is no verdict. And which kernels the engine has. */
-double kcl_engine_selftest(const kcl_system *s, const kcl_engine *e);
+/* An engine whose kernels have passed the self-test of the driver, where that is asked for (selftest.c); else shorter ones. KCL_DEVICE, and
+ * wrong_kernels of the context: none passes. */
+int kcl_engine_build_tested(const kcl_system *s, const kcl_method *method,
+                            const kcl_precond_kind *precond, const kcl_format *format,
+                            kcl_engine **out);
+/* Opens the executor anew, with kernels of this kind; which kind the engine has. */
+int kcl_engine_reopen(kcl_engine *e, const kcl_system *s, kcl_fusion fusion);
 kcl_fusion kcl_engine_fusion(const kcl_engine *e);
 
 /* In steps: an engine without operators; one more operator, the system's A, which lives as long as the engine, or one that it

@@ -95,7 +95,7 @@ static int run_small(kcl_context *ctx, const kcl_system *of, const kcl_engine *l
   kcl_system s = {.ctx = ctx, .options = of->options, .resumes = of->resumes};
   int rc;
   s.options.near_null = NULL, s.options.precision = type;
-  s.self_tested = true, s.fusion = fusion;
+  s.fusion = fusion;
   const bool plain = like->precond->hierarchy || of->given || of->object;
   KCL_TRY(kcl_precond_find(ctx, plain ? "none" : like->precond->name, &precond));
   KCL_TRY(kcl_format_find(ctx, kcl_engine_format(like), type, &format));
@@ -194,8 +194,8 @@ static bool recall_verdict(kcl_context *ctx, const char *key, uint64_t hash, dou
 static bool is_testable(const kcl_system *s) {
   const char *word = getenv("KRYLOCL_SELFTEST");
   if (!word || strcmp(word, "1") != 0) return false;
-  return s->ctx->opencl && !s->ctx->profiled && !s->self_tested && !s->shell && !s->halo &&
-         !kcl_on_ranks(s->ctx) && s->A->rows == s->A->cols;
+  return s->ctx->opencl && !s->ctx->profiled && !s->shell && !s->halo && !kcl_on_ranks(s->ctx) &&
+         s->A->rows == s->A->cols;
 }
 
 kcl_fusion kcl_engine_fusion(const kcl_engine *e) {
@@ -206,7 +206,8 @@ kcl_fusion kcl_engine_fusion(const kcl_engine *e) {
   return KCL_SINGLE_STAGES;
 }
 
-double kcl_engine_selftest(const kcl_system *s, const kcl_engine *e) {
+/* How much x differs from the native executor's beyond rounding, relative to its largest element; 0: nothing, or there is no verdict. */
+static double test_kernels(const kcl_system *s, const kcl_engine *e) {
   char key[MOST_KEY];
   double difference = 0;
   if (!is_testable(s)) return 0;
@@ -218,4 +219,39 @@ double kcl_engine_selftest(const kcl_system *s, const kcl_engine *e) {
   remember_verdict(s->ctx, hash, difference);
   kcl_cache_put(folder, key, &difference, sizeof difference);
   return difference;
+}
+
+static void put_kernels_aside(const kcl_engine *e, double difference) {
+  static const char *const kernels[] = {"persistent kernel", "kernels of several stages",
+                                        "kernels"};
+  char text[200];
+  char *all = e->ctx->put_aside;
+  const size_t used = strlen(all);
+  snprintf(text, sizeof text, "%s of %s in format %s (x differs by %.1e)",
+           kernels[kcl_engine_fusion(e)], e->method->name, kcl_engine_format(e), difference);
+  if (!strstr(all, text))
+    snprintf(all + used, sizeof e->ctx->put_aside - used, "%s%s", used ? "; " : "", text);
+}
+
+/* Shorter kernels in place of those that fail the test. */
+static int replace_kernels(const kcl_system *s, kcl_engine *e, double difference) {
+  const kcl_fusion fusion = kcl_engine_fusion(e);
+  put_kernels_aside(e, difference);
+  if (fusion != KCL_SINGLE_STAGES) return kcl_engine_reopen(e, s, fusion + 1);
+  s->ctx->wrong_kernels = true;
+  return kcl_fail(
+      s->ctx, KCL_DEVICE,
+      "the driver of %s fails the self-test: %s; choose another device, as --device cpu",
+      s->ctx->device.name, s->ctx->put_aside);
+}
+
+int kcl_engine_build_tested(const kcl_system *s, const kcl_method *method,
+                            const kcl_precond_kind *precond, const kcl_format *format,
+                            kcl_engine **out) {
+  double difference;
+  int rc = kcl_engine_build(s, method, precond, format, out);
+  s->ctx->wrong_kernels = false;
+  while (!rc && (difference = test_kernels(s, *out)) > 0) rc = replace_kernels(s, *out, difference);
+  if (rc) kcl_engine_free(out);
+  return rc;
 }

@@ -89,7 +89,6 @@ struct kcl_system {
     bool measure;                 /* formats are timed at set-up */
     bool model; /* formats are chosen by bytes alone: never timed, never remembered */
   } undecided;
-  bool self_tested; /* the small system of a self-test, which is not to be tested */
   kcl_fusion fusion;
   bool resumes;           /* corrections in mixed precision: programs get a phase RESUME */
   double seconds_convert; /* A to the precision of the options, and to single for mixed precision */

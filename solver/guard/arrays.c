@@ -9,7 +9,7 @@ static size_t count_chunks(const kcl_guarded_array *a) {
   return (a->bytes + KCL_SUM64_CHUNK - 1) / KCL_SUM64_CHUNK;
 }
 
-static size_t chunk_bytes(const kcl_guarded_array *a, size_t chunk) {
+static size_t guarded_bytes(const kcl_guarded_array *a, size_t chunk) {
   const size_t left = a->bytes - chunk * KCL_SUM64_CHUNK;
   return left < KCL_SUM64_CHUNK ? left : KCL_SUM64_CHUNK;
 }
@@ -20,12 +20,12 @@ static int read_chunk(const kcl_guarded_arrays *g, const kcl_guarded_array *a, s
   const size_t from = chunk * KCL_SUM64_CHUNK;
   *out = a->data ? (unsigned char *)a->data + from : g->chunk;
   return a->data ? KCL_OK
-                 : kcl_read_bytes(g->ctx, a->buffer, from, chunk_bytes(a, chunk), g->chunk);
+                 : kcl_read_bytes(g->ctx, a->buffer, from, guarded_bytes(a, chunk), g->chunk);
 }
 
 static int write_chunk(const kcl_guarded_arrays *g, const kcl_guarded_array *a, size_t chunk,
                        const unsigned char *values) {
-  const size_t from = chunk * KCL_SUM64_CHUNK, bytes = chunk_bytes(a, chunk);
+  const size_t from = chunk * KCL_SUM64_CHUNK, bytes = guarded_bytes(a, chunk);
   if (!a->data) return kcl_write_bytes(g->ctx, a->buffer, from, bytes, values);
   memcpy((unsigned char *)a->data + from, values, bytes);
   return KCL_OK;
@@ -37,7 +37,7 @@ static int sum_array(const kcl_guarded_arrays *g, const kcl_guarded_array *a, ui
   int rc = KCL_OK;
   if (a->data) kcl_sum64_chunks(a->data, a->bytes, sum);
   for (size_t c = 0; c < count_chunks(a) && !a->data && !rc; c++)
-    if (!(rc = read_chunk(g, a, c, &at))) kcl_sum64_chunks(at, chunk_bytes(a, c), &sum[c]);
+    if (!(rc = read_chunk(g, a, c, &at))) kcl_sum64_chunks(at, guarded_bytes(a, c), &sum[c]);
   return rc;
 }
 
@@ -48,7 +48,7 @@ static int add_other_chunks(const kcl_guarded_arrays *g, const kcl_guarded_array
   for (size_t c = 0; c < count_chunks(a) && !rc; c++) {
     const unsigned char *from;
     if (c == but || (rc = read_chunk(g, a, c, &from))) continue;
-    for (size_t i = 0, n = chunk_bytes(a, c); i < n; i++) to[i] ^= from[i];
+    for (size_t i = 0, n = guarded_bytes(a, c); i < n; i++) to[i] ^= from[i];
   }
   return rc;
 }
@@ -71,7 +71,7 @@ int kcl_guarded_add(kcl_guarded_arrays *g, kcl_guarded_array given) {
   g->list = a, a += g->count++, *a = given;
   const int64_t chunks = (int64_t)count_chunks(a);
   rc = kcl_alloc(g->ctx, chunks, sizeof *a->sum, "checksums", (void **)&a->sum);
-  if (!rc) rc = kcl_alloc(g->ctx, (int64_t)chunk_bytes(a, 0), 1, "parity", (void **)&a->parity);
+  if (!rc) rc = kcl_alloc(g->ctx, (int64_t)guarded_bytes(a, 0), 1, "parity", (void **)&a->parity);
   if (!rc) rc = sum_array(g, a, a->sum);
   return rc ? rc : add_other_chunks(g, a, (size_t)chunks, a->parity);
 }
@@ -79,14 +79,14 @@ int kcl_guarded_add(kcl_guarded_arrays *g, kcl_guarded_array given) {
 /* The chunk from all others; *restored is false where another one is damaged, too. */
 static int restore_chunk(const kcl_guarded_arrays *g, const kcl_guarded_array *a, size_t chunk,
                          bool *restored) {
-  const size_t room = chunk_bytes(a, 0);
+  const size_t room = guarded_bytes(a, 0);
   unsigned char *values;
   uint64_t sum;
   int rc;
   KCL_TRY(kcl_alloc_unset(g->ctx, (int64_t)room, 1, "a chunk", (void **)&values));
   memcpy(values, a->parity, room);
   KCL_TRY(add_other_chunks(g, a, chunk, values));
-  kcl_sum64_chunks(values, chunk_bytes(a, chunk), &sum);
+  kcl_sum64_chunks(values, guarded_bytes(a, chunk), &sum);
   *restored = sum == a->sum[chunk];
   if (*restored) rc = write_chunk(g, a, chunk, values);
 done:

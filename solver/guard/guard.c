@@ -106,7 +106,7 @@ static int sum_b(const kcl_guard *g, kcl_loop *l, int rhs, uint64_t *sum) {
   return rc;
 }
 
-static int check_arrays(kcl_guard *g, kcl_loop *l, bool *damaged) {
+static int find_damaged_arrays(kcl_guard *g, kcl_loop *l, bool *damaged) {
   int count, rc = kcl_guarded_check(&g->arrays, &count);
   *damaged = count > 0;
   for (int i = 0; i < l->nrhs && !rc; i++) {
@@ -244,7 +244,7 @@ static verdict check_reasons(const kcl_guard *g, const kcl_loop *l) {
 
 static int check_all(kcl_guard *g, kcl_loop *l, verdict *out) {
   bool damaged;
-  int rc = check_arrays(g, l, &damaged);
+  int rc = find_damaged_arrays(g, l, &damaged);
   g->checks++, g->ratio = 0;
   *out = damaged ? DAMAGED : PASSED;
   if (rc || damaged) return rc;

@@ -15,17 +15,17 @@ enum {
 }; /* vectors beside w that fit into a stage: the last ones are read once for sums and dots */
 
 typedef struct vars {
-  int m;                              /* iterations per cycle          */
-  bool flexible;                      /* each z has memory of its own  */
-  kcl_vec x, v[MOST + 1], z[MOST];    /* z_j = M^-1 v_j; v_j without M */
-  kcl_slot h;                         /* the first of the triangle R: entry()                 */
-  kcl_slot c[MOST], s[MOST];          /* rotations                     */
-  kcl_slot g[MOST + 1], by[MOST + 1]; /* the right-hand side they make; 1 / |v| */
+  int m;                           /* iterations per cycle          */
+  bool flexible;                   /* each z has memory of its own  */
+  kcl_vec x, v[MOST + 1], z[MOST]; /* z_j = M^-1 v_j; v_j without M */
+  kcl_slot h;                /* the first of the triangle R: triangle_entry()                 */
+  kcl_slot c[MOST], s[MOST]; /* rotations                     */
+  kcl_slot g[MOST + 1], by[MOST + 1];         /* the right-hand side they make; 1 / |v| */
   kcl_slot d[MOST], norm, rr, ww, t, t2, rho; /* norm: |v| of the newest */
 } vars;
 
 /* R_ij, 0 <= i <= j: the slots of its columns follow one another. */
-static kcl_slot entry(const vars *v, int i, int j) { return v->h + j * (j + 1) / 2 + i; }
+static kcl_slot triangle_entry(const vars *v, int i, int j) { return v->h + j * (j + 1) / 2 + i; }
 
 /* d = V^H w / |v|, added to column j of h; then w = w - V d. first: the column is new. */
 static void gmres_orthogonalise(kcl_program *k, const vars *v, int j, bool first) {
@@ -36,7 +36,8 @@ static void gmres_orthogonalise(kcl_program *k, const vars *v, int j, bool first
   for (int i = 0; i <= j; i++) {
     kcl_turn(k, i);
     kcl_multiply(k, v->d[i], plus(v->d[i]), plus(v->by[i]));
-    kcl_add(k, entry(v, i, j), plus(v->d[i]), first ? KCL_ZERO : plus(entry(v, i, j)));
+    kcl_add(k, triangle_entry(v, i, j), plus(v->d[i]),
+            first ? KCL_ZERO : plus(triangle_entry(v, i, j)));
     kcl_multiply(k, v->d[i], plus(v->d[i]), plus(v->by[i]));
   }
   for (int i = 0; i <= j; i++)
@@ -79,9 +80,9 @@ static void new_rotation(kcl_program *k, const vars *v, int j, kcl_slot a, kcl_s
  * the j + 2 dots of the next step, so they are counted as its last turns. */
 static void gmres_triangular(kcl_program *k, const vars *v, int j) {
   for (int i = 0; i < j; i++)
-    kcl_turn(k, i + 2), gmres_rotate(k, v, i, entry(v, i, j), entry(v, i + 1, j));
+    kcl_turn(k, i + 2), gmres_rotate(k, v, i, triangle_entry(v, i, j), triangle_entry(v, i + 1, j));
   kcl_end_turns(k);
-  new_rotation(k, v, j, entry(v, j, j), v->norm);
+  new_rotation(k, v, j, triangle_entry(v, j, j), v->norm);
   kcl_multiply(k, v->g[j + 1], minus(v->s[j]), plus(v->g[j]));       /* g_(j+1) = -s g_j       */
   kcl_multiply(k, v->g[j], conjugate(plus(v->c[j])), plus(v->g[j])); /* g_j = c^* g_j          */
   kcl_multiply(k, v->rr, plus(v->g[j + 1]), conjugate(plus(v->g[j + 1]))); /* rr = |g_(j+1)|^2    */
@@ -110,10 +111,10 @@ static void add_directions(kcl_program *k, const vars *v, kcl_vec sum, const kcl
 static void close_cycle(kcl_program *k, const vars *v) {
   for (int i = v->m - 1; i >= 0; i--) {
     for (int j = i + 1; j < v->m; j++) {
-      kcl_multiply(k, v->t, plus(entry(v, i, j)), plus(v->g[j]));
+      kcl_multiply(k, v->t, plus(triangle_entry(v, i, j)), plus(v->g[j]));
       kcl_add(k, v->g[i], plus(v->g[i]), minus(v->t));
     }
-    kcl_divide(k, v->g[i], plus(v->g[i]), plus(entry(v, i, i)));
+    kcl_divide(k, v->g[i], plus(v->g[i]), plus(triangle_entry(v, i, i)));
   }
   for (int i = 0; i < v->m; i++) kcl_multiply(k, v->g[i], plus(v->g[i]), plus(v->by[i]));
   if (v->flexible || v->z[0] == v->v[0]) {
@@ -136,7 +137,7 @@ static void record_cycle(kcl_program *k, const vars *v) {
   kcl_assign(k, v->ww, plus(v->rr));
   gmres_norm(k, v, 0);
   kcl_assign(k, v->g[0], plus(v->norm)); /* g = |r| e_0            */
-  for (int j = 0; j < v->m; j++) kcl_assign(k, entry(v, j, j), KCL_ZERO);
+  for (int j = 0; j < v->m; j++) kcl_assign(k, triangle_entry(v, j, j), KCL_ZERO);
   for (int j = 0; j < v->m; j++) arnoldi(k, v, j);
   kcl_enter_cycle_end(k);
   close_cycle(k, v);
@@ -172,7 +173,7 @@ void kcl_gmres_record(kcl_program *k, bool flexible) {
   gmres_residual(k, &v);
   for (int j = 0; j < v.m; j++)
     for (int i = 0; i <= j; i++)
-      kcl_assign(k, entry(&v, i, j), KCL_ZERO); /* nothing of an earlier solve */
+      kcl_assign(k, triangle_entry(&v, i, j), KCL_ZERO); /* nothing of an earlier solve */
   kcl_begin(k, KCL_LOOP);
   record_cycle(k, &v);
 }
