@@ -2,7 +2,6 @@
 #include "solver/guard/guard.h"
 #include "core/base/context.h"
 #include "core/base/sum64.h"
-#include "core/device/device.h"
 #include "solver/guard/arrays.h"
 #include "solver/guard/state.h"
 #include <float.h>
@@ -44,59 +43,7 @@ struct kcl_guard {
   int64_t checks, errors, rollbacks;
 };
 
-/* ---------------------------------------------------------------- arrays */
-
-/* Memory of an executor on this device: an array on the host, or a buffer, all of it. */
-static kcl_guarded_array guarded_memory(kcl_context *ctx, const char *what, void *memory,
-                                        size_t bytes, bool writable) {
-  kcl_buffer_place place;
-  if (!ctx->opencl || !memory)
-    return (kcl_guarded_array){.what = what, .data = memory, .bytes = bytes, .writable = writable};
-  kcl_describe_buffer(ctx, memory, &place);
-  return (kcl_guarded_array){
-      .what = what, .buffer = memory, .bytes = place.bytes, .writable = true};
-}
-
-static int guard_matrix(kcl_guarded_arrays *g, const kcl_stored *m, const char *what,
-                        bool writable) {
-  int rc = KCL_OK;
-  for (int i = 0; i < m->arrays && !rc; i++) {
-    const kcl_array *a = &m->array[i];
-    const size_t bytes = (size_t)a->count * kcl_array_element(a->kind, m->type);
-    if (a->prepared) continue;
-    rc = kcl_guarded_add(g, guarded_memory(g->ctx, what, m->device[i] ? m->device[i] : a->data,
-                                           bytes, writable || !a->borrowed || m->adopted));
-  }
-  if (rc || !m->step) return rc;
-  return kcl_guarded_add(g, (kcl_guarded_array){.what = what,
-                                                .data = m->step,
-                                                .bytes = (size_t)(m->steps + 1) * sizeof *m->step,
-                                                .writable = true});
-}
-
-static int guard_constant(kcl_guarded_arrays *g, kcl_engine *e, kcl_vec v) {
-  const kcl_program *k = e->program;
-  const size_t bytes = (size_t)k->vector[v].n * kcl_type_size(kcl_vector_stored(k, v));
-  return kcl_guarded_add(g, guarded_memory(e->ctx, "a vector of the preconditioner",
-                                           e->executor.memory(&e->executor, v), bytes, true));
-}
-
-/* Matrices of all stages, and constants. */
-static int guard_arrays(kcl_guard *g, kcl_engine *e) {
-  const kcl_program *k = e->program;
-  int rc = KCL_OK;
-  kcl_guarded_free(&g->arrays);
-  g->arrays.ctx = e->ctx;
-  for (int i = 0; i < k->ops && !rc; i++) {
-    const kcl_stored *m = k->op[i].matrix;
-    const bool of_system = m == k->A || m == k->AH;
-    rc = guard_matrix(&g->arrays, m, of_system ? "the matrix" : "the preconditioner",
-                      !of_system || g->writable);
-  }
-  for (kcl_vec v = 0; v < k->vectors && !rc; v++)
-    if (kcl_vector_shared(k, v)) rc = guard_constant(&g->arrays, e, v);
-  return rc;
-}
+/* ---------------------------------------------------------------- checks */
 
 static int sum_b(const kcl_guard *g, kcl_loop *l, int rhs, uint64_t *sum) {
   kcl_executor *ex = &l->engine->executor;
@@ -133,7 +80,7 @@ static int know_engine(kcl_guard *g, kcl_loop *l) {
   forget_engine(g);
   g->sizes = 0, g->slack = 1, g->doubt = (doubt){.known = false};
   for (kcl_vec v = 0; v < k->vectors; v++) g->sizes += kcl_vector_carried(k, v);
-  KCL_TRY(guard_arrays(g, e));
+  KCL_TRY(kcl_guarded_engine(&g->arrays, e, g->writable));
   KCL_TRY(kcl_alloc_unset(e->ctx, k->vector[k->b].n, kcl_type_size(k->type), "b", &g->b));
   KCL_TRY(kcl_alloc_unset(e->ctx, (int64_t)e->executor.state_bytes(&e->executor), 1,
                           "the state of a solve", &g->scratch));
