@@ -79,8 +79,9 @@ rm -f c.kck c.kck.1
 # shellcheck disable=SC2086
 "$prog" $long --checkpoint c.kck --every 1h --json r.json >out 2>err </dev/null &
 pid=$!
-sleep 1
-for _ in $(seq 100); do kill -USR1 $pid; [ -f c.kck ] && break; sleep 0.1; done
+for _ in $(seq 600); do grep -q '^format' out && break; sleep 0.1; done # it is about to iterate
+kill -USR1 $pid
+for _ in $(seq 600); do [ -f c.kck ] && break; sleep 0.1; done
 [ -f c.kck ]; verdict $? "SIGUSR1 writes a checkpoint"
 kill -0 $pid; verdict $? "  and the solve goes on"
 cp c.kck first

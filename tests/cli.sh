@@ -257,11 +257,11 @@ if [ $direct -eq 0 ]; then
     for (i = 1; i <= n; i++) { print i, i, 1; if (i < n) print i, i + 1, 2 } }'; }
   doubling 30 >N.mtx
   awk 'BEGIN { for (i = 1; i < 30; i++) print 3; print 1 }' >N.rhs
-  run 6 "--check of an x without a digit" solve N.mtx N.rhs --check cholmod --json s.json -o N.x; says "FAILED.*: x has no correct digit"
+  run 6 "--check of an x without a digit" solve N.mtx N.rhs -s idr -p none --no-direct --check cholmod --json s.json -o N.x; says "FAILED.*: x has no correct digit"
   json s.json "d['converged'] and d['check']['verdict']=='failed' and d['check']['direct_error']<1e-5 and d['check']['relative_difference']>0.1"
   run 6 "  and by check" check N.mtx N.rhs N.x; says "the check failed: x has no correct digit"
   tol=$(sed -n 's/.*"reason":.*a tolerance of \([^ ]*\) would give one.*/\1/p' s.json)
-  run 0 "  which --tol $tol gives" solve N.mtx N.rhs --check cholmod --tol "$tol"; says "passed"
+  run 0 "  which --tol $tol gives" solve N.mtx N.rhs -s idr -p none --no-direct --check cholmod --tol "$tol"; says "passed"
   run 0 "--check unsymmetric" solve U.mtx --solver bicg --check cholmod; says "UMFPACK"; says "passed"
   run 0 "--check complex" solve H.mtx --solver bicg --check cholmod; says "UMFPACK"; says "passed"
   run 0 "--check Hermitian" solve M.mtx --check cholmod; says "CHOLMOD"; says "passed"
