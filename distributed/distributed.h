@@ -248,7 +248,7 @@ int kcl_refuse_on_ranks(kcl_context *ctx, const char *what, const char *why);
 
 /* ---------------------------------------------------------------- update.c */
 
-/* What is kept of m->before: its way is the first, before an engine is built; its formats; its preconditioner. */
+/* Takes from m->before what is kept: its way is the first, before an engine is built; its formats; its preconditioner. */
 void kcl_keep_way(kcl_distributed *m);
 bool kcl_keep_format(const kcl_distributed *m, const kcl_format **f);
 int kcl_keep_precond(kcl_distributed *m);

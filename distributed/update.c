@@ -1,4 +1,4 @@
-/* What kcl_solver_update keeps on several ranks. Rows, halo and statistics are always set up anew; what is kept is of each rank's own rows:
+/* kcl_solver_update on several ranks. Rows, halo and statistics are always set up anew; what is kept is of each rank's own rows:
  * way and format; interpolations; or the preconditioner as it was. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
@@ -9,7 +9,7 @@ static const kcl_selection *selection_before(const kcl_distributed *m) {
   return m->before && m->keep != KCL_KEEP_NOTHING ? &m->before->selection : NULL;
 }
 
-/* The same on all ranks, as plans and ways are. A way that is not in the plan does not suit the new values. */
+/* All ranks get one result, as plans and ways are alike. A way that is not in the plan does not suit the new values. */
 void kcl_keep_way(kcl_distributed *m) {
   const kcl_selection *before = selection_before(m);
   kcl_plan *p = &m->selection->plan;

@@ -45,7 +45,7 @@ struct kcl_solver {
   double direct_took;           /* seconds of the last one */
   kcl_checkpoints *checkpoints; /* owned; NULL: never asked for */
   const char *direct;           /* what finished it, where no method did; NULL */
-  /* Of solver "direct", kept for the next solve, owned; NULL: nothing was factorised yet. */
+  /* The factors of solver "direct", kept for the next solve, owned; NULL: nothing was factorised yet. */
   kcl_direct_factor *factor;
   kcl_csr *factored_A; /* A in double, which the factor uses */
 };

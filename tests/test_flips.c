@@ -208,7 +208,7 @@ static void try_flip(int number) {
            number, q->solver, q->precond, target_names[flip.target], (long long)flip.pass,
            (long long)passes, rc ? kcl_error() : kcl_reason_text(r.reason), (long long)r.iterations,
            (long long)r.guard_errors, (long long)r.guard_rollbacks);
-  /* What was not restored is restored here. */
+  /* Arrays that were not restored are restored here. */
   const size_t nnz = (size_t)q->A->nnz;
   memcpy(q->A->val, q->given->val, nnz * sizeof(double));
   memcpy(q->A->col, q->given->col, nnz * sizeof *q->A->col);

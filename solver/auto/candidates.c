@@ -33,10 +33,10 @@ static const kind kinds[] = {
     {"idr", "ilut", 3e-7, 1.2e-9, {45, 45, 45}, 0, 6, 25, false},
 };
 
-/* The same on a device, and its launches (NVIDIA H200: 10 to 67 ms for 3.5 to 56 million entries). */
+/* Seconds of set-up per entry on a device, and of its launches (NVIDIA H200: 10 to 67 ms for 3.5 to 56 million entries). */
 static const double DEVICE_ENTRY = 1e-9, DEVICE = 0.008;
-/* Of its kernels: times the seconds of those of plain cg; seconds at least, on a GPU and on a CPU; where those of the set-up are
- * there (NVIDIA H200: 0.01 to 2.7, the others 1.6; PoCL on two cores: 12). */
+/* Compilation of the kernels of a candidate: times the seconds of those of plain cg; seconds at least, on a GPU and on a CPU; where
+ * those of the set-up are there (NVIDIA H200: 0.01 to 2.7, the others 1.6; PoCL on two cores: 12). */
 static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10, OWN = 2;
 
 static const double SLOWEST = 3;

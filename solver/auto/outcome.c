@@ -1,4 +1,4 @@
-/* What whole solves of a structure took: by a direct solution, and by the ways that solves switched to. In the file of choices
+/* Seconds that whole solves of a structure took: by a direct solution, and by the ways that solves switched to. In the file of choices
  * their format is "none". setup: seconds of the solve by that way, its set-up included; iteration: seconds predicted without it,
  * INFINITY where it did not solve the system.
  */

@@ -57,7 +57,7 @@ static const kcl_candidate *best_candidate(const kcl_selection *c, const kcl_can
   const kcl_candidate *best = NULL;
   for (int i = 0; i < count; i++) {
     const kcl_way *w = &list[i].way;
-    if (kcl_choice_way_failed(&c->remembered, w->method->name, w->precond->name)) continue;
+    if (kcl_outcome_is_failed(c, w->method->name, w->precond->name)) continue;
     if (!best || list[i].seconds < best->seconds) best = &list[i];
   }
   return best;

@@ -115,7 +115,7 @@ static int before_step(kcl_loop_guard *calls, kcl_loop *l) {
 
 typedef enum verdict { PASSED, DAMAGED, APART, DOUBTED } verdict;
 
-/* What rounding may have made of the residual since START: each product and each sum of an iteration adds its unit roundoff. */
+/* Bound of the rounding errors in the residual since START: each product and each sum of an iteration adds its unit roundoff. */
 static double gap_bound(const kcl_guard *g, const kcl_loop *l, int i, double x) {
   const kcl_program *k = g->engine->program;
   const kcl_rhs *v = &l->rhs[i];
@@ -127,7 +127,7 @@ static double gap_bound(const kcl_guard *g, const kcl_loop *l, int i, double x) 
   return 4 * g->slack * unit * row * done * (g->norm * x + sqrt(most) + v->b_norm.norm);
 }
 
-/* Of right-hand side i: its norms after VERIFY. */
+/* Norms of right-hand side i after VERIFY. */
 static bool verified(kcl_guard *g, const kcl_loop *l, int i) {
   const kcl_program *k = g->engine->program;
   const kcl_executor *ex = &g->engine->executor;
@@ -251,7 +251,7 @@ static int go_back(kcl_guard *g, kcl_loop *l) {
       (long long)kcl_loop_iterations(&g->kept.loop), MOST_RETURNS);
 }
 
-/* What a replay confirms is no error: a gap is rounding; a reason to end counts, once a start from x has not helped. */
+/* A finding that a replay confirms is no error: a gap is rounding; a reason to end counts, once a start from x has not helped. */
 static int accept_doubt(kcl_guard *g, kcl_loop *l, verdict v) {
   refute_doubt(g);
   if (v == APART) g->slack *= fmax(1, 4 * g->ratio);
