@@ -86,6 +86,7 @@ struct kcl_context {
   kcl_opencl *opencl;               /* NULL on the native executor */
   void (*detach)(kcl_context *ctx); /* frees it */
   kcl_stream stream;                /* all 0 until measured or recalled */
+  bool rates_read;                  /* kcl_rates_recall has looked for those on record */
   double moved;      /* bytes/s of the fastest iterations that this device has done here */
   double launch;     /* seconds of the shortest stage on an OpenCL device; 0 until measured */
   double weight;     /* of this rank's rows, on several ranks; 0: by stream rate */

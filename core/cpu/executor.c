@@ -184,7 +184,18 @@ static void add_chunk(const cpu_batch *b, const kcl_stage *s, int chunk) {
     if (b->active[c]) add_scaled((void *)(uintptr_t)&b->after[c], lo, hi);
 }
 
-/* Runs one part of a stage: its chunks of rows. The last part includes the empty chunks, whose sums are zero. */
+/* Sets the sums of the chunks beyond the last row to zero. */
+static void clear_empty_chunks(const cpu_batch *b, const kcl_stage *s, int full) {
+  const kcl_cpu *e = b->e;
+  const int dots = kcl_stage_dots(s);
+  for (int c = 0; c < e->k->nrhs; c++)
+    for (int d = 0; d < dots && b->active[c]; d++) {
+      scalar *sums = latest_sums(e) + (c * e->dots + d) * KCL_CPU_CHUNKS;
+      memset(sums + full, 0, (size_t)(KCL_CPU_CHUNKS - full) * sizeof *sums);
+    }
+}
+
+/* Runs one part of a stage: its chunks of rows; the last part clears the sums of the empty ones. */
 static void run_part(void *arg, int part, int parts) {
   const cpu_batch *b = arg;
   kcl_cpu *e = b->e;
@@ -193,11 +204,12 @@ static void run_part(void *arg, int part, int parts) {
     run_step(b, s, part, parts);
     return;
   }
-  int full = full_chunks(e, s), end = part + 1 < parts ? full * (part + 1) / parts : KCL_CPU_CHUNKS;
-  for (int c = full * part / parts; full && c < end; c++) {
+  const int full = full_chunks(e, s);
+  for (int c = full * part / parts; c < full * (part + 1) / parts; c++) {
     KCL_TYPED(kcl_cpu_run_chunk)(e, s, b->active, part, c);
     if (b->after) add_chunk(b, s, c);
   }
+  if (part + 1 == parts) clear_empty_chunks(b, s, full);
 }
 
 static int run_team(kcl_cpu *e, kcl_phase phase, int64_t passes, int team, const axpby *after) {

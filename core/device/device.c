@@ -231,7 +231,7 @@ static int use(kcl_context *ctx, const kcl_device *device, const kcl_opencl_obje
   int rc = KCL_OK;
   if (ctx->opencl) ctx->detach(ctx);
   ctx->device = *device;
-  ctx->stream = (kcl_stream){0}, ctx->moved = 0;
+  ctx->stream = (kcl_stream){0}, ctx->moved = 0, ctx->rates_read = false;
   ctx->launch = 0;
   ctx->put_aside[0] = 0, ctx->objects_given = objects->context || objects->queue;
   ctx->threads = kcl_threads();

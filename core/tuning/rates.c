@@ -123,7 +123,8 @@ static void use_record(kcl_context *ctx, const kcl_rates_record *record) {
 }
 
 void kcl_rates_recall(kcl_context *ctx) {
-  if (ctx->stream.rate > 0) return;
+  if (ctx->rates_read || ctx->stream.rate > 0) return;
+  ctx->rates_read = true;
   const kcl_rates_record r = read_record(ctx);
   use_record(ctx, &r);
 }
