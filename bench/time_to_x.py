@@ -4,6 +4,7 @@
 Every figure is that of a whole process. "First": the memory of auto is empty (a cache folder with the rates of the device
 alone). "Again": the next solve with the memory that the first has left. Each named way begins with an empty memory, too.
 The ratios are of user + system CPU seconds, so that other programs disturb them little: run it with one thread, its default.
+On a GPU take --clock wall, and --warm-kernels: each way is run before it is timed, and its compiled programs are there.
 `krylocl check` recomputes the residual of every x of the default; an answer that is not solved to the tolerance has no time.
 
     bench/time_to_x.py --some 6                    # a short run: systems evenly from the list
@@ -31,9 +32,14 @@ SYSTEMS += [(name, UNSYMMETRIC) for name in
             "convection:100 convection:300 convection:30x30x30 cage:10 "
             "steam1 west0479 e05r0000 sherman5 circuit_2 cavity10 memplus wang4 GT01R cage12".split()]
 
+# Of a size for a GPU: --large.
+LARGE = [(name, SYMMETRIC) for name in
+         "poisson2d:1500 poisson3d:100 hpcg:128 jump2d:1000 jump3d:80 aniso2d:1000 heatsink:160 elasticity:40x40x40 "
+         "G2_circuit parabolic_fem".split()]
+LARGE += [(name, UNSYMMETRIC) for name in "convection:1000 convection:80x80x80 memplus GT01R cage12".split()]
 
 SOLVES = ("first", "again", "third")  # of the default, one after another with one memory
-CPU = 0  # of a pair of seconds: CPU, wall
+CLOCKS = {"cpu": 0, "wall": 1}  # of a pair of seconds
 FAILED = (math.inf, math.inf)
 
 
@@ -43,8 +49,11 @@ def arguments():
     p.add_argument("--matrices", default=os.environ.get("KRYLOCL_MATRICES"), help="folder of NAME.mtx.gz ($KRYLOCL_MATRICES)")
     p.add_argument("--names", nargs="+", help="these systems of the list alone")
     p.add_argument("--some", type=int, help="so many systems, evenly from the list")
+    p.add_argument("--large", action="store_true", help="the list of a size for a GPU")
     p.add_argument("--device", default="cpu")
     p.add_argument("--threads", default="1")
+    p.add_argument("--clock", choices=["cpu", "wall"], default="cpu", help="seconds that are compared (cpu)")
+    p.add_argument("--warm-kernels", action="store_true", help="run each way once before it is timed")
     p.add_argument("--time-limit", type=float, default=30, help="wall seconds of a process (30)")
     p.add_argument("--default-only", action="store_true", help="leave the named ways out")
     p.add_argument("--csv", help="write all figures to this file")
@@ -55,7 +64,7 @@ class Runner:
     """Runs the program, each time with the cache folder that the caller names."""
 
     def __init__(self, args, folder):
-        self.args, self.folder = args, folder
+        self.args, self.folder, self.clock = args, folder, CLOCKS[args.clock]
         self.rates = os.path.join(folder, "rates")
         self.x = os.path.join(folder, "x.mtx")
         code, _ = self.run(["solve", "poisson2d:100", *self.place()], self.rates)
@@ -85,10 +94,22 @@ class Runner:
             time.sleep(0.002)
 
     def fresh(self):
-        """A cache folder with the rates of the device alone."""
+        """A cache folder with the rates of the device alone, and with the compiled programs."""
         cache = tempfile.mkdtemp(dir=self.folder)
         shutil.copytree(self.rates, cache, dirs_exist_ok=True)
         return cache
+
+    def warm(self, system, names):
+        """Leaves the programs that one solve compiles, not its memory, to the next ones."""
+        if not self.args.warm_kernels:
+            return
+        cache = self.fresh()
+        for _ in SOLVES if names == "auto" else [names]:
+            self.solve(system, names, cache)
+        programs = os.path.join(cache, "programs")
+        if os.path.isdir(programs):
+            shutil.copytree(programs, os.path.join(self.rates, "programs"), dirs_exist_ok=True)
+        shutil.rmtree(cache)
 
     def solve(self, system, names, cache):
         """CPU and wall seconds of one solve; FAILED unless its x is a solution."""
@@ -116,37 +137,39 @@ def operands(name, folder):
 def measure(run, name, ways, system):
     """One row: seconds of the default, first and again, and of every named way."""
     row = {"system": name, "named": {}}
+    run.warm(system, "auto")
     cache = run.fresh()
     row["first"] = run.solve(system, "auto", cache)
     row["again"] = run.solve(system, "auto", cache)
     row["third"] = run.solve(system, "auto", cache)
     for way in [] if run.args.default_only else [*ways, "direct"]:
+        run.warm(system, way)
         row["named"][way] = run.solve(system, way, run.fresh())
-    row["best"] = min(row["named"], key=lambda w: row["named"][w][CPU], default="")
+    row["best"] = min(row["named"], key=lambda w: row["named"][w][run.clock], default="")
     return row
 
 
-def ratio(row, which):
-    """Default / best of all, by CPU seconds. The default may be the best itself."""
-    best = min([row["named"][row["best"]][CPU] if row["best"] else math.inf, *(row[w][CPU] for w in SOLVES)])
-    return row[which][CPU] / best if best < math.inf else math.inf
+def ratio(row, which, clock):
+    """Default / best of all. The default may be the best itself."""
+    best = min([row["named"][row["best"]][clock] if row["best"] else math.inf, *(row[w][clock] for w in SOLVES)])
+    return row[which][clock] / best if best < math.inf else math.inf
 
 
-def show(seconds):
-    return f"{seconds[CPU]:8.3f}" if seconds[CPU] < math.inf else "       -"
+def show(seconds, clock):
+    return f"{seconds[clock]:8.3f}" if seconds[clock] < math.inf else "       -"
 
 
-def print_row(row):
-    named = show(row["named"][row["best"]]) if row["best"] else show(FAILED)
-    print(f"{row['system']:24}" + "".join(show(row[w]) for w in SOLVES) + f"{named}  {row['best']:14}" +
-          "".join(f"{ratio(row, w):7.2f}" for w in SOLVES), flush=True)
+def print_row(row, clock):
+    named = show(row["named"].get(row["best"], FAILED), clock)
+    print(f"{row['system']:24}" + "".join(show(row[w], clock) for w in SOLVES) + f"{named}  {row['best']:14}" +
+          "".join(f"{ratio(row, w, clock):7.2f}" for w in SOLVES), flush=True)
 
 
-def print_summary(rows):
+def print_summary(rows, clock):
     for text, ways in (("symmetric", SYMMETRIC), ("unsymmetric", UNSYMMETRIC), ("all", None)):
         chosen = [r for r in rows if ways is None or r["ways"] is ways]
         for which in SOLVES:
-            ratios = [ratio(r, which) for r in chosen]
+            ratios = [ratio(r, which, clock) for r in chosen]
             good = [x for x in ratios if x < math.inf]
             if good:
                 mean = math.exp(sum(map(math.log, good)) / len(good))
@@ -165,11 +188,11 @@ def write_csv(path, rows):
 
 def main():
     args = arguments()
-    chosen = [(n, w) for n, w in SYSTEMS if not args.names or n in args.names]
+    chosen = [(n, w) for n, w in (LARGE if args.large else SYSTEMS) if not args.names or n in args.names]
     if args.some:
         chosen = [chosen[i * len(chosen) // args.some] for i in range(min(args.some, len(chosen)))]
     rows = []
-    print(f"CPU seconds, {args.threads} thread\n{'system':24}   first   again   third    best  {'':14}  first  again  third")
+    print(f"{args.clock} seconds, {args.threads} thread\n{'system':24}   first   again   third    best  {'':14}  first  again  third")
     with tempfile.TemporaryDirectory() as folder:
         run = Runner(args, folder)
         for name, ways in chosen:
@@ -178,8 +201,8 @@ def main():
                 print(f"{name:24} left out: no such file")
                 continue
             rows.append(dict(measure(run, name, ways, system), ways=ways))
-            print_row(rows[-1])
-    print_summary(rows)
+            print_row(rows[-1], run.clock)
+    print_summary(rows, CLOCKS[args.clock])
     if args.csv:
         write_csv(args.csv, rows)
 
