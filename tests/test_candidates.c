@@ -28,15 +28,16 @@ static const kcl_candidate_info *found(const kcl_candidate_info *list, int count
   return NULL;
 }
 
-/* Smooth coefficients: sa before amg; jumping ones: the other way round; without multigrid where A is not Hermitian and its
- * coefficients vary. One way begins. */
+/* Smooth coefficients: sa before amg; jumping ones: the other way round; not sa where convection outweighs diffusion. One way
+ * begins. */
 static void test_list(kcl_context *ctx) {
   static const struct {
     const char *what, *solver, *better, *worse;
   } all[] = {{"poisson2d:150", "cg", "sa", "amg"},
              {"jump2d:150", "cg", "amg", "sa"},
              {"heatsink:60", "cg", "sa", "amg"},
-             {"convection:150", "idr", "sa", "ilut"}};
+             {"convection:150", "idr", "sa", "ilut"},
+             {"convection:600", "idr", "amg", "ilut"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     kcl_candidate_info list[MOST];
     kcl_csr *A = NULL;
@@ -49,6 +50,8 @@ static void test_list(kcl_context *ctx) {
                better->seconds < worse->seconds,
            "%s: %g and %g s", all[i].what, better ? better->seconds : -1,
            worse ? worse->seconds : -1);
+    CHECK((found(list, count, all[i].solver, "sa") != NULL) ==
+          (strcmp(all[i].what, "convection:600") != 0));
     for (int k = 0; k < count; k++) begin += list[k].begins;
     CHECKF(begin == 1 && list[0].begins && list[0].seconds_taken < 0, "%s: %d begin", all[i].what,
            begin);
@@ -67,9 +70,10 @@ static void test_arguments(kcl_context *ctx) {
 }
 
 /* Solves A x = 1 in a solver of its own; how it ended. */
-static void solve_once(kcl_context *ctx, const char *what, char how[64]) {
-  kcl_csr *A = NULL;
-  kcl_solver *s = prepared(ctx, what, &A);
+static void solve_once(kcl_context *ctx, const char *what, const kcl_csr *A, char how[64]) {
+  const kcl_options o = kcl_defaults;
+  kcl_solver *s = NULL;
+  CHECKF(!kcl_setup(ctx, A, &o, &s), "%s: %s", what, kcl_error());
   kcl_setup_info info;
   kcl_report r = {.converged = false};
   double *b = calloc((size_t)A->rows, sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
@@ -78,7 +82,7 @@ static void solve_once(kcl_context *ctx, const char *what, char how[64]) {
          what, kcl_error());
   kcl_solver_info(s, &info);
   snprintf(how, 64, "%s %s", info.solver, s->direct ? "" : info.precond);
-  free(b), free(x), kcl_solver_free(&s), kcl_csr_free(&A);
+  free(b), free(x), kcl_solver_free(&s);
 }
 
 /* Whatever the first solve and one trial took, the memory decides from the third on. */
@@ -87,13 +91,52 @@ static void test_settled(kcl_context *ctx) {
                                     "heatsink:60"};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     char how[64], settled[64] = "";
+    kcl_csr *A = NULL;
+    CHECK(!kcl_generate(ctx, all[i], &A, NULL));
     for (int k = 0; k < SOLVES; k++) {
-      solve_once(ctx, all[i], how);
+      solve_once(ctx, all[i], A, how);
       if (k == SETTLED) memcpy(settled, how, sizeof settled);
       CHECKF(k <= SETTLED || !strcmp(how, settled), "%s, solve %d: %s, not %s", all[i], k + 1, how,
              settled);
     }
+    kcl_csr_free(&A);
   }
+}
+
+/* A and B in blocks on the diagonal. */
+static kcl_csr *join(kcl_context *ctx, const kcl_csr *A, const kcl_csr *B) {
+  kcl_csr *C = NULL;
+  CHECK(!kcl_csr_create(ctx, A->rows + B->rows, A->cols + B->cols, A->nnz + B->nnz, KCL_D, &C));
+  memcpy(C->row_ptr, A->row_ptr, (size_t)A->rows * sizeof *A->row_ptr);
+  for (int64_t i = 0; i <= B->rows; i++) C->row_ptr[A->rows + i] = A->nnz + B->row_ptr[i];
+  memcpy(C->col, A->col, (size_t)A->nnz * sizeof *A->col);
+  for (int64_t k = 0; k < B->nnz; k++) C->col[A->nnz + k] = (int32_t)A->cols + B->col[k];
+  memcpy(C->val, A->val, (size_t)A->nnz * sizeof(double));
+  memcpy((double *)C->val + A->nnz, B->val, (size_t)B->nnz * sizeof(double));
+  return C;
+}
+
+/* Convection in a part of the rows alone: sa promises few iterations and does not converge. The solve goes on with amg, and the next one
+ * begins with it. */
+static void test_promise(kcl_context *ctx) {
+  kcl_csr *convection = NULL, *poisson = NULL;
+  char how[64];
+  CHECK(!kcl_generate(ctx, "convection:600", &convection, NULL) &&
+        !kcl_generate(ctx, "poisson2d:600", &poisson, NULL));
+  kcl_csr *A = join(ctx, convection, poisson);
+  for (int k = 0; k < 2; k++) {
+    solve_once(ctx, "convection and diffusion", A, how);
+    CHECKF(!strcmp(how, "idr amg"), "solve %d: %s", k + 1, how);
+  }
+  kcl_candidate_info list[MOST];
+  kcl_options o = kcl_defaults;
+  kcl_solver *s = NULL;
+  int count = 0;
+  CHECK(!kcl_setup(ctx, A, &o, &s) && !kcl_solver_candidates(s, MOST, list, &count));
+  const kcl_candidate_info *sa = found(list, count, "idr", "sa");
+  CHECK(sa && sa->failed);
+  kcl_solver_free(&s);
+  kcl_csr_free(&A), kcl_csr_free(&convection), kcl_csr_free(&poisson);
 }
 
 /* A memory of two whole solves: the faster one begins, the other is told, and one that failed is left out. */
@@ -119,10 +162,14 @@ static void test_memory(kcl_context *ctx) {
 }
 
 int main(void) {
+  char folder[] = "/tmp/krylocl-candidates-XXXXXX", command[100];
   kcl_context *ctx = NULL;
+  if (!mkdtemp(folder) || setenv("KRYLOCL_CACHE", folder, 1)) return 1;
   if (!CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 0)))
     return check_report();
-  test_list(ctx), test_arguments(ctx), test_memory(ctx), test_settled(ctx);
+  test_list(ctx), test_arguments(ctx), test_memory(ctx), test_settled(ctx), test_promise(ctx);
   kcl_context_free(&ctx);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  CHECK(!system(command));
   return check_report();
 }

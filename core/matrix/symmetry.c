@@ -7,8 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* a_ij, with its real and imaginary part in z: false and 0 if it is not stored. */
-static bool find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
+bool kcl_find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
   const int64_t end = A->row_ptr[i + 1], k = kcl_first_from(A->col, A->row_ptr[i], end, j);
   z[0] = z[1] = 0;
   if (k == end || A->col[k] != j) return false;
@@ -96,7 +95,7 @@ static kcl_mirror mirror_without(unsigned broken) {
 /* The shift of c I + S, if A is that. */
 static double first_shift(const kcl_csr *A) {
   double first[2] = {0, 0};
-  if (A->rows) find_entry(A, 0, 0, first);
+  if (A->rows) kcl_find_entry(A, 0, 0, first);
   return first[0];
 }
 
@@ -132,7 +131,7 @@ typedef struct run_comparing {
 static void compare_offset(run_comparing *c, int64_t k, int64_t i, int64_t offset) {
   double a[2], b[2];
   kcl_element(c->A->type, c->A->val, k, a);
-  c->broken |= find_entry(c->A, i, i - offset, b) ? compare_images(a, b) : NOTHING;
+  c->broken |= kcl_find_entry(c->A, i, i - offset, b) ? compare_images(a, b) : NOTHING;
 }
 
 static void compare_entry(run_comparing *c, int64_t n, int64_t k, int64_t offset, met_rows *m) {

@@ -283,7 +283,8 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   c->tried = 0, c->asked = 0;
   c->switched = kcl_system_ranks(c->system) || /* whose clocks differ */
                 (c->way.precond->apply && !c->system->undecided.precond);
-  c->rest = c->plain = c->before = c->trusted = c->setup = c->instead = 0, c->direct = false;
+  c->rest = c->plain = c->before = c->trusted = c->setup = c->instead = c->promised = 0;
+  c->direct = false;
   c->next.method = NULL;
   memset(c->reached, 0, sizeof c->reached);
   mark_tried(c);

@@ -36,13 +36,15 @@ typedef struct kcl_elliptic {
   bool known, holds;     /* most rows have no positive coupling and sum to about 0 */
   bool smooth;           /* and most couplings of a row are nearly as strong as the strongest */
   double condition_root; /* root of the condition number, estimated */
+  double
+      transport; /* how far convection outweighs diffusion across the graph: asymmetry of couplings times its diameter */
 } kcl_elliptic;
 
 /* A way that a solve may switch to (solver/auto/candidates.c). */
 typedef struct kcl_candidate {
   kcl_way way;
   bool levels;       /* multigrid */
-  bool last;         /* needs few iterations: the solve does not switch again */
+  bool last;         /* the solve does not switch again */
   double setup;      /* predicted seconds */
   double iterations; /* predicted */
   double predicted;  /* seconds of set-up and all iterations */
@@ -87,6 +89,7 @@ struct kcl_selection {
   double before;    /* seconds of the solve until then */
   double plain;     /* seconds that were predicted without it, in all; 0: nothing was switched */
   double trusted;   /* seconds until which the solve stays with a way that it switched to */
+  double promised;  /* iterations predicted for multigrid that the solve switched to; 0: none */
   bool decided;     /* nothing more is to be timed */
   int candidates;   /* formats that would be timed */
   double cost;      /* seconds to set up one of them, estimated */
@@ -148,7 +151,7 @@ bool kcl_switch_missed(kcl_selection *c, double seconds);
 /* May the solve switch from the way in use at all? */
 bool kcl_may_switch(const kcl_selection *c);
 /* Does multigrid run, or may the solve switch to it, and is A elliptic? Then that is faster than a factorisation. */
-bool kcl_switch_promises(kcl_selection *c);
+bool kcl_switch_promises(kcl_selection *c, const kcl_loop *l);
 
 /* ---- outcome.c: what whole solves took; NULL: not known. */
 const kcl_timing *kcl_outcome_of(const kcl_choice *known, const char *method, const char *precond);

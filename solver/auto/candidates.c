@@ -13,24 +13,32 @@ enum { SMOOTH, ELLIPTIC, OTHER };
 
 typedef struct kind {
   const char *method, *precond;
-  double entry;         /* seconds of set-up per entry of A and thread, of at most MOST */
-  double row;           /* the same, times the square of the mean entries of a row: fill */
-  double iterations[3]; /* at most */
-  double share;         /* of the iterations without it; 0: they do not matter */
-  double passes;        /* over the entries of A, by an iteration */
-  double vectors;       /* of A's rows, likewise */
-  bool levels;          /* multigrid, which devices set up, too */
+  double entry; /* seconds of set-up per entry of A and thread, of at most MOST */
+  double row;   /* the same, times the square of the mean entries of a row: fill */
+  double iterations
+      [3]; /* at most; where A is elliptic at least `root` times the root of its condition number */
+  double root;
+  double share;     /* of the iterations without it; 0: they do not matter */
+  double passes;    /* over the entries of A, by an iteration */
+  double vectors;   /* of A's rows, likewise */
+  bool levels;      /* multigrid, which devices set up, too */
+  double transport; /* kcl_elliptic.transport at most; 0: any */
 } kind;
 
 enum { MOST = 8 };
 
+/* Smoothed aggregation with idr takes 20 iterations on convection:300, whose transport is 80; 78 on convection:400 with 107; and does
+ * not converge on convection:600 with 160: its coarse levels are convection. */
+#define TRANSPORT 90
+
 /* Fitted to the systems of bench/time_to_x.py on a CPU of 2021 (docs/lab/2026-11-28-time-to-x-2.md). */
 static const kind kinds[] = {
-    {"cg", "sa", 1.3e-7, 0, {12, 40, 100}, 0, 6, 45, true},
-    {"cg", "amg", 2e-7, 0, {15, 15, 150}, 0, 8, 60, true},
-    {"idr", "sa", 1.3e-7, 0, {25, 0, 0}, 0, 8, 70, true},
-    {"idr", "ilu", 6e-8, 0, {250, 250, 250}, 0.25, 3, 25, false},
-    {"idr", "ilut", 3e-7, 1.2e-9, {45, 45, 45}, 0, 6, 25, false},
+    {"cg", "sa", 1.3e-7, 0, {12, 40, 100}, 0, 0, 6, 45, true, 0},
+    {"cg", "amg", 2e-7, 0, {15, 15, 150}, 0, 0, 8, 60, true, 0},
+    {"idr", "sa", 1.3e-7, 0, {25, 0, 0}, 0, 0, 8, 70, true, TRANSPORT},
+    {"idr", "amg", 2e-7, 0, {30, 60, 0}, 0, 0, 13, 115, true, 0},
+    {"idr", "ilu", 6e-8, 0, {250, 250, 250}, 4.5, 0.25, 3, 25, false, 0},
+    {"idr", "ilut", 3e-7, 1.2e-9, {45, 45, 45}, 0.4, 0, 6, 25, false, 0},
 };
 
 /* Seconds of set-up per entry on a device, and of its launches (NVIDIA H200: 10 to 67 ms for 3.5 to 56 million entries). */
@@ -62,6 +70,13 @@ static double setup_seconds(const kcl_selection *c, const kind *k) {
   return (k->levels ? k->entry / threads : k->entry + k->row * mean * mean) * entries;
 }
 
+/* Iterations, when `left` are left without it. */
+static double expect_iterations(const kcl_selection *c, const kind *k, double left) {
+  const double most = fmax(k->iterations[class_of(c)],
+                           c->diffusion.holds ? k->root * c->diffusion.condition_root : 0);
+  return k->share > 0 ? fmin(k->share * left, most) : most;
+}
+
 /* Seconds of one iteration, when one of the engine in use takes `each`. */
 static double iteration_seconds(const kcl_selection *c, const kind *k, double each) {
   const kcl_stats *t = &c->system->stats;
@@ -77,7 +92,8 @@ static bool suits(const kcl_selection *c, const kind *k, kcl_way *way) {
   const kcl_system *s = c->system;
   const kcl_precond_request q = kcl_system_request(s);
   const bool same = !strcmp(c->plan.way[0].method->name, k->method);
-  return same && k->iterations[class_of(c)] > 0 && (!s->ctx->opencl || !strcmp(k->method, "cg")) &&
+  return same && k->iterations[class_of(c)] > 0 && (!s->ctx->opencl || k->levels) &&
+         !(k->transport > 0 && c->diffusion.transport > k->transport) &&
          !kcl_precond_find(s->ctx, k->precond, &way->precond) &&
          !kcl_method_find(s->ctx, k->method, &way->method) &&
          !kcl_precond_check(&q, way->precond, way->method) &&
@@ -91,10 +107,9 @@ int kcl_candidates(const kcl_selection *c, double left, double each,
     const kind *k = &kinds[i];
     kcl_candidate *p = &list[count];
     if (!suits(c, k, &p->way)) continue;
-    const double most = k->iterations[class_of(c)];
-    p->levels = k->levels, p->last = !(k->share > 0);
+    p->levels = k->levels, p->last = !k->levels && !(k->share > 0);
     p->setup = kcl_slowness(c, each) * setup_seconds(c, k);
-    p->iterations = k->share > 0 ? fmin(k->share * left, most) : most;
+    p->iterations = expect_iterations(c, k, left);
     p->predicted = p->setup + p->iterations * iteration_seconds(c, k, each);
     const kcl_timing *known = kcl_outcome_of(&c->remembered, k->method, k->precond);
     p->seconds = known ? known->setup : p->predicted;

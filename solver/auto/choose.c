@@ -120,13 +120,10 @@ static void add_reason(char *why, size_t room, const char *reason) {
   kcl_auto_say(why, room, "%s%s", why[0] ? "; " : "", reason);
 }
 
-/* The preconditioner that an earlier solve of this structure switched to, or NULL. */
+/* The preconditioner that earlier solves of this structure switched to, the fastest, or NULL. */
 static const char *switched_to(const kcl_selection *c) {
-  for (int i = 0; i < c->remembered.count; i++) {
-    const kcl_timing *t = &c->remembered.timing[i];
-    if (!strcmp(t->format, "none") && strcmp(t->method, "direct")) return t->precond;
-  }
-  return NULL;
+  const kcl_timing *t = kcl_outcome_best(c);
+  return t && strcmp(t->method, "direct") ? t->precond : NULL;
 }
 
 /* Why this way, for reports: what speaks for the method, then for the preconditioner, or the record of earlier solves. */

@@ -35,7 +35,7 @@ bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
     c->instead = known->iteration;
     return say_instead(c, 0, known->setup, ", as remembered"), true;
   }
-  if (known || kcl_switch_promises(c)) return false;
+  if (known || kcl_switch_promises(c, l)) return false;
   c->instead = best ? best->setup + (double)c->expected * best->iteration : 0;
   const double price = c->rescue_price(c->owner, l, c->instead);
   if (!(price < c->instead / WORTH)) return false;
@@ -44,7 +44,7 @@ bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
 
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
   const int64_t done = kcl_loop_iterations(l);
-  if (!done || done < c->expected || !kcl_may_solve_directly(c) || kcl_switch_promises(c))
+  if (!done || done < c->expected || !kcl_may_solve_directly(c) || kcl_switch_promises(c, l))
     return false;
   const double spent = kcl_now() - l->start, price = kcl_direct_price(c, l, spent);
   if (spent < c->trusted || !(spent > SOON * price)) return false;

@@ -4,7 +4,11 @@
  * diffusion equation. Its condition number then grows with the square of the graph's diameter, which a breadth-first search
  * estimates before the first iteration, and is bounded by what the rows sum to. Coefficients that jump, or that differ by
  * direction, make it larger.
+ *
+ * Convection makes a_ij and a_ji differ: by p for a cell Peclet number of 2 p with central differences. On a grid that is N times as
+ * coarse the number is N times as large.
  */
+#include "core/matrix/structure.h"
 #include "solver/auto/auto.h"
 #include <math.h>
 #include <stdlib.h>
@@ -41,15 +45,19 @@ static row_signs look_at_row(const kcl_csr *A, int64_t i) {
   return r;
 }
 
-typedef struct coupling_count {
-  int64_t all, strong; /* negative ones, and of them those near the largest of their row */
-} coupling_count;
+typedef struct coupling_sums {
+  int64_t all, strong;      /* negative ones, and of them those near the largest of their row */
+  double difference, total; /* of |a_ij - a_ji| and |a_ij| + |a_ji| */
+} coupling_sums;
 
-static void count_strong_couplings(const kcl_csr *A, int64_t i, double largest, coupling_count *n) {
+static void add_couplings(const kcl_csr *A, int64_t i, double largest, coupling_sums *n) {
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    double a[2];
+    double a[2], mirror[2];
     kcl_element(A->type, A->val, k, a);
-    if (A->col[k] != i && a[0] < 0) n->all++, n->strong += -a[0] >= STRONG * largest;
+    if (A->col[k] == i || !(a[0] < 0)) continue;
+    kcl_find_entry(A, A->col[k], i, mirror);
+    n->all++, n->strong += -a[0] >= STRONG * largest;
+    n->difference += fabs(a[0] - mirror[0]), n->total += fabs(a[0]) + fabs(mirror[0]);
   }
 }
 
@@ -58,7 +66,7 @@ typedef struct elliptic_rows {
   double count, zero; /* zero: sum to 0 but for rounding */
   double sum;         /* of |sum of a row| / its diagonal */
   double least, most; /* diagonal */
-  coupling_count couplings;
+  coupling_sums couplings;
 } elliptic_rows;
 
 static void add_elliptic_row(const kcl_csr *A, int64_t i, elliptic_rows *e) {
@@ -67,7 +75,7 @@ static void add_elliptic_row(const kcl_csr *A, int64_t i, elliptic_rows *e) {
   if (!(r.largest > 0) || !(fmax(sum, r.positive) <= SUM * r.diagonal)) return;
   e->count++, e->zero += sum <= ROUNDING * r.diagonal, e->sum += sum / r.diagonal;
   e->least = fmin(e->least, r.diagonal), e->most = fmax(e->most, r.diagonal);
-  count_strong_couplings(A, i, r.largest, &e->couplings);
+  add_couplings(A, i, r.largest, &e->couplings);
 }
 
 /* Levels of a breadth-first search from this row. last: a row of the last level. */
@@ -98,8 +106,7 @@ static int64_t diameter(const kcl_csr *A) {
 }
 
 /* By the graph: a square of as many rows has more levels than a cube. */
-static double root_of_grid(const kcl_csr *A) {
-  const double levels = (double)diameter(A);
+static double root_of_grid(const kcl_csr *A, double levels) {
   return (levels > sqrt((double)A->rows) ? STEPS_2D : STEPS_3D) * levels;
 }
 
@@ -116,8 +123,10 @@ kcl_elliptic kcl_elliptic_of(const kcl_csr *A) {
   for (int64_t i = 0; i < A->rows; i += step) add_elliptic_row(A, i, &e);
   g.holds = e.count * (double)step > MOST * (double)A->rows;
   g.smooth = (double)e.couplings.strong >= SMOOTH * (double)e.couplings.all;
-  if (g.holds)
-    g.condition_root = fmin(root_of_sums(&e),
-                            root_of_grid(A) * pow(e.most / e.least, JUMPS) * (g.smooth ? 1 : WEAK));
+  if (!g.holds) return g;
+  const double levels = (double)diameter(A);
+  g.condition_root = fmin(root_of_sums(&e), root_of_grid(A, levels) * pow(e.most / e.least, JUMPS) *
+                                                (g.smooth ? 1 : WEAK));
+  g.transport = levels * e.couplings.difference / e.couplings.total;
   return g;
 }

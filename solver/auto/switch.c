@@ -15,6 +15,7 @@
 static const double WORTH = 1.5;          /* times as long: both predictions err */
 static const double SOON = 0.5, SURE = 2; /* by the slope alone: times the candidate's seconds */
 static const double TRUST = 2;            /* times the seconds remembered */
+static const double BROKEN = 3;           /* times the iterations promised */
 /* Iterations before it is asked, and where A is elliptic; then whenever half as many have been added. */
 enum { FIRST = 100, EARLY = 10 };
 
@@ -27,7 +28,22 @@ bool kcl_may_switch(const kcl_selection *c) {
   const char *method = c->way.method->name, *first = c->plan.way[0].method->name;
   const bool same = !strcmp(method, first) || (!strcmp(first, "cg") && kcl_auto_is_cg_form(method));
   return s->undecided.precond && !s->options.mixed && !s->given && !s->shell && same &&
-         !has_levels(&c->way);
+         (!has_levels(&c->way) || c->promised > 0);
+}
+
+/* The first iteration of the method in use. */
+static int64_t first_iteration(const kcl_loop *l) {
+  int64_t least = kcl_loop_iterations(l);
+  for (int i = 0; i < l->nrhs; i++)
+    if (kcl_loop_runs(l, i) && l->rhs[i].began < least) least = l->rhs[i].began;
+  return least;
+}
+
+/* Has multigrid that the solve switched to taken far more iterations than predicted, and needs as many again? */
+static bool breaks_promise(const kcl_selection *c, const kcl_loop *l) {
+  return c->promised > 0 &&
+         (double)(kcl_loop_iterations(l) - first_iteration(l)) > BROKEN * c->promised &&
+         kcl_remaining(l) > c->promised;
 }
 
 static bool elliptic(kcl_selection *c) {
@@ -35,9 +51,9 @@ static bool elliptic(kcl_selection *c) {
   return c->diffusion.holds;
 }
 
-bool kcl_switch_promises(kcl_selection *c) {
+bool kcl_switch_promises(kcl_selection *c, const kcl_loop *l) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
-  if (has_levels(&c->way)) return elliptic(c);
+  if (has_levels(&c->way)) return elliptic(c) && !breaks_promise(c, l);
   if (c->switched || !kcl_may_switch(c) || !elliptic(c)) return false;
   for (int i = kcl_candidates(c, 0, 0, list); i-- > 0;)
     if (list[i].levels) return true;
@@ -61,6 +77,17 @@ static const kcl_candidate *best_candidate(const kcl_selection *c, const kcl_can
     if (!best || list[i].seconds < best->seconds) best = &list[i];
   }
   return best;
+}
+
+/* In this solve, or longer where its choices are remembered. */
+static void pass_over(kcl_selection *c, const kcl_way *way) {
+  kcl_choice_failed(&c->remembered, way->method->name, way->precond->name, "none");
+  c->dirty = true;
+}
+
+static void promise(kcl_selection *c, const kcl_candidate *p) {
+  c->promised = p->levels ? p->iterations : 0;
+  c->switched = p->last;
 }
 
 /* Sets it up beside the iterations; where that fails they go on. */
@@ -117,18 +144,21 @@ static bool is_surer_directly(kcl_selection *c, const kcl_loop *l, const kcl_can
 
 bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
-  const int64_t done = kcl_loop_iterations(l);
-  const double spent = kcl_now() - l->start, each = spent / (double)(done ? done : 1);
-  if (c->switched || done < EARLY || 2 * done < 3 * c->asked || spent < c->trusted) return false;
+  const int64_t done = kcl_loop_iterations(l), here = done - first_iteration(l);
+  const double spent = kcl_now() - l->start, each = (spent - c->before) / (double)(here ? here : 1);
+  if (c->switched || here < EARLY || 2 * done < 3 * c->asked || spent < c->trusted) return false;
   if (!kcl_may_switch(c)) return c->switched = true, false;
+  if (has_levels(&c->way) && !breaks_promise(c, l)) return false;
   if (done < c->expected) return false; /* what is remembered has decided */
   if (!elliptic(c) && c->engine->program->has_ritz && done < FIRST) return false;
   c->asked = done;
   const double left = kcl_remaining_here(c, l), plain = left * each;
   const kcl_candidate *p = best_candidate(c, list, kcl_candidates(c, left, each, list));
   if (!p || !has_paid(c, p, spent, plain) || is_surer_directly(c, l, p)) return false;
-  c->rest = 0, c->switched = p->last;
-  if (!set_up_switch(c, &p->way)) return false;
+  c->rest = 0;
+  if (!set_up_switch(c, &p->way)) return pass_over(c, &p->way), false;
+  if (has_levels(&c->way)) pass_over(c, &c->way);
+  promise(c, p);
   c->before = spent, c->plain = spent + plain, c->trusted = spent + p->seconds;
   l->start += c->setup;
   say_switch(c, done, plain, p->seconds);
@@ -170,7 +200,7 @@ static bool remembered_way(const kcl_selection *c, kcl_candidate *p) {
   if (!t || kcl_method_find(c->system->ctx, t->method, &p->way.method) ||
       kcl_precond_find(c->system->ctx, t->precond, &p->way.precond))
     return false;
-  p->seconds = TRUST * t->setup;
+  p->levels = false, p->seconds = TRUST * t->setup;
   return p->way.precond != c->way.precond || p->way.method != c->way.method;
 }
 
@@ -180,6 +210,8 @@ bool kcl_switch_begins(kcl_selection *c, kcl_loop *l) {
   if (!tries_another(c, &p) && !remembered_way(c, &p)) return false;
   c->switched = true;
   if (!set_up_switch(c, &p.way)) return false;
+  promise(c, &p);
+  c->switched = !p.levels;
   const kcl_timing *known = kcl_outcome_of(&c->remembered, p.way.method->name, p.way.precond->name);
   double each;
   const double without = known ? known->iteration : kcl_outcome_untried(c, &each);
