@@ -41,7 +41,7 @@ if [ "$one" ]; then
   exit 0
 fi
 
-[ $# -gt 0 ] || set -- mtx hb rows kcl dense tune text options checkpoint
+[ $# -gt 0 ] || set -- mtx hb rows kcl dense tune choices text options checkpoint report
 said=$(mktemp) && trap 'rm -f "$said"' EXIT || exit 1
 printf '%s\n' "$@" | xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh "$0" --one "$build/krylocl" | tee "$said"
 failed=$(grep -c '^FAIL' "$said")
