@@ -15,7 +15,7 @@ verdict() { printf '%-4s %s\n' "$([ "$1" -eq 0 ] && echo ok || echo FAIL)" "$2";
 fuzz() { # TARGET: libFuzzer
   new=$build/corpus/$1 log=$build/fuzz-$1.log
   mkdir -p "$new"
-  "$build/tests/fuzz/fuzz_$1" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=4096 -timeout=1000 -malloc_limit_mb=1000000 \
+  "$build/tests/fuzz/fuzz_$1" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=8192 -timeout=1000 -malloc_limit_mb=1000000 \
     -close_fd_mask="$([ "$1" = options ] && echo 2 || echo 0)" -artifact_prefix="$build/found-$1-" -print_final_stats=1 \
     "$new" "$root/tests/fuzz/corpus/$1" >"$log" 2>&1
   status=$?

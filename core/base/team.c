@@ -74,9 +74,11 @@ static _Thread_local bool inside; /* a region */
 
 static void before_fork(void) { pthread_mutex_lock(&pool_lock); }
 static void after_fork(void) { pthread_mutex_unlock(&pool_lock); }
+/* In the child, where its threads are gone. */
 static void forget_pool(void) {
+  for (worker *w = pool, *next; w; w = next) next = w->next, free(w);
   pool = NULL, pthread_mutex_unlock(&pool_lock);
-} /* its threads are gone */
+}
 static void watch_fork(void) { pthread_atfork(before_fork, after_fork, forget_pool); }
 
 static void *run_worker(void *self) {
