@@ -30,17 +30,29 @@ static inline void csr_ahead(const void *val, const int32_t *col, int64_t k, con
   __builtin_prefetch((const char *)(col + k) + KCL_CSR_AHEAD);
 }
 
-/* Four products are added as pairs before they are added to the sum: a quarter of the additions wait for one another. */
-static inline element csr_four(const void *val, const int32_t *col, int64_t k, const bool narrow,
-                               const element *x) {
-  return e_add(e_fma(csr_value(val, k + 1, narrow), x[col[k + 1]],
-                     e_scale(csr_value(val, k, narrow), x[col[k]])),
-               e_fma(csr_value(val, k + 3, narrow), x[col[k + 3]],
-                     e_scale(csr_value(val, k + 2, narrow), x[col[k + 2]])));
+/* The element of x of entry k. Guarded products clamp its column to the last one; CSR_TRUSTED, a constant, is no bound. */
+#define CSR_TRUSTED UINT32_MAX
+static inline element csr_element(const element *x, const int32_t *col, int64_t k,
+                                  const uint32_t last) {
+  const uint32_t j = (uint32_t)col[k];
+  return x[j < last ? j : last];
 }
 
-static inline void csr_range(const kcl_stored *m, const bool narrow, const element *x, element *y,
-                             int64_t lo, int64_t hi) {
+static inline uint32_t csr_last_column(const kcl_stored *m) {
+  return m->guarded ? (uint32_t)(m->cols - 1) : CSR_TRUSTED;
+}
+
+/* Four products are added as pairs before they are added to the sum: a quarter of the additions wait for one another. */
+static inline element csr_four(const void *val, const int32_t *col, int64_t k, const bool narrow,
+                               const uint32_t last, const element *x) {
+  return e_add(e_fma(csr_value(val, k + 1, narrow), csr_element(x, col, k + 1, last),
+                     e_scale(csr_value(val, k, narrow), csr_element(x, col, k, last))),
+               e_fma(csr_value(val, k + 3, narrow), csr_element(x, col, k + 3, last),
+                     e_scale(csr_value(val, k + 2, narrow), csr_element(x, col, k + 2, last))));
+}
+
+static inline void csr_range(const kcl_stored *m, const bool narrow, const uint32_t last,
+                             const element *x, element *y, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const int32_t *col = m->array[KCL_CSR_COL].data;
   const void *val = m->array[KCL_CSR_VAL].data;
@@ -50,45 +62,30 @@ static inline void csr_range(const kcl_stored *m, const bool narrow, const eleme
     element sum = e_zero();
     for (; k + 4 <= end; k += 4) {
       csr_ahead(val, col, k, narrow);
-      sum = e_add(sum, csr_four(val, col, k, narrow, x));
+      sum = e_add(sum, csr_four(val, col, k, narrow, last, x));
     }
-    for (; k < end; k++) sum = e_fma(csr_value(val, k, narrow), x[col[k]], sum);
+    for (; k < end; k++) sum = e_fma(csr_value(val, k, narrow), csr_element(x, col, k, last), sum);
     y[i] = sum;
   }
 }
 
 static inline void csr_even_rows(const kcl_stored *m, const void *x, void *y, int64_t lo,
                                  int64_t hi) {
-  if (csr_is_narrow(m))
-    csr_range(m, true, x, y, lo, hi);
+  if (m->guarded)
+    csr_range(m, csr_is_narrow(m), csr_last_column(m), x, y, lo, hi);
+  else if (csr_is_narrow(m))
+    csr_range(m, true, CSR_TRUSTED, x, y, lo, hi);
   else
-    csr_range(m, false, x, y, lo, hi);
+    csr_range(m, false, CSR_TRUSTED, x, y, lo, hi);
 }
 
-/* Do the columns of entries [from, end) exist? */
-static inline bool csr_columns_exist(const kcl_stored *m, int64_t from, int64_t end) {
-  enum { KCL_CSR_LINE = 16, KCL_CSR_LINES_AHEAD = 32 };
-  const uint32_t *col = m->array[KCL_CSR_COL].data;
-  uint32_t lane[KCL_CSR_LINE] = {0}, most = 0;
-  int64_t k = from;
-  for (; k + KCL_CSR_LINE <= end; k += KCL_CSR_LINE) {
-    __builtin_prefetch(col + k + KCL_CSR_LINES_AHEAD * KCL_CSR_LINE);
-    for (int l = 0; l < KCL_CSR_LINE; l++) lane[l] = col[k + l] > lane[l] ? col[k + l] : lane[l];
-  }
-  for (int l = 0; l < KCL_CSR_LINE; l++) most = lane[l] > most ? lane[l] : most;
-  for (; k < end; k++) most = col[k] > most ? col[k] : most;
-  return from == end || most < m->cols;
-}
-
-/* Are rows in order, and do their columns exist? Loops may read three entries more. */
+/* Are rows in order, within the entries? */
 static inline bool csr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const uint64_t *start = (const uint64_t *)row_ptr;
   uint64_t signs = 0;
   for (int64_t i = lo; i < hi; i++) signs |= start[i + 1] - start[i];
-  if (signs >> 63 || row_ptr[lo] < 0 || row_ptr[hi] > m->nnz) return false;
-  const int64_t end = row_ptr[hi] + 3;
-  return csr_columns_exist(m, row_ptr[lo], end < m->nnz ? end : m->nnz);
+  return !(signs >> 63) && row_ptr[lo] >= 0 && row_ptr[hi] <= m->nnz;
 }
 
 #include "spmv/csr_uneven.h"
@@ -125,7 +122,8 @@ static inline void csr_sweep(const kcl_stored *m, const int k, const void *const
     for (int c = 0; c < k; c++) sum[c] = e_zero();
     for (; e + 4 <= end; e += 4) {
       csr_ahead(val, col, e, narrow);
-      for (int c = 0; c < k; c++) sum[c] = e_add(sum[c], csr_four(val, col, e, narrow, x[c]));
+      for (int c = 0; c < k; c++)
+        sum[c] = e_add(sum[c], csr_four(val, col, e, narrow, CSR_TRUSTED, x[c]));
     }
     for (; e < end; e++)
       for (int c = 0; c < k; c++) sum[c] = e_fma(csr_value(val, e, narrow), x[c][col[e]], sum[c]);
@@ -135,10 +133,9 @@ static inline void csr_sweep(const kcl_stored *m, const int k, const void *const
 
 static inline void csr_columns(const kcl_stored *m, int k, const void *const *x, void *const *y,
                                int64_t lo, int64_t hi) {
-  bool spoiled = false;
-  for (int c = 0; c < k; c++) spoiled = csr_spoiled(m, y[c], lo, hi);
-  for (int c = 0; c < k && m->uneven && !spoiled; c++) csr_uneven_rows(m, x[c], y[c], lo, hi);
-  if (m->uneven || spoiled) return;
+  const bool apart = m->uneven || m->guarded;
+  for (int c = 0; c < k && apart; c++) csr_rows(m, x[c], y[c], lo, hi);
+  if (apart) return;
   switch (k) {
   case 2: csr_sweep(m, 2, x, y, lo, hi); break;
   case 3: csr_sweep(m, 3, x, y, lo, hi); break;
