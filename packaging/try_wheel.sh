@@ -72,12 +72,12 @@ run_tests() { # WHAT ARGUMENT...: of pytest; its last line is a result
   echo "  $(pip list --format=freeze | grep -E '^(numpy|scipy|cffi|pyamg|pyopencl|mypy|pip)==' | tr '\n' ' ')"
 } >results
 run_tests "without an OpenCL loader" "$tests"
-if grep SKIPPED log | grep -v -e ': no OpenCL device$' -e PLATFORM_NOT_FOUND; then exit 1; fi
+if grep '^SKIPPED' log | grep -v -e ': no OpenCL device$' -e PLATFORM_NOT_FOUND; then exit 1; fi
 get ocl-icd-libopencl1 pocl-opencl-icd
 python -c 'import krylocl; assert "native" not in krylocl.Context("opencl").kind'
 python use.py
 run_tests "with PoCL" "$tests"
-if grep SKIPPED log; then exit 1; fi
+if grep '^SKIPPED' log; then exit 1; fi
 for name in test_matrices_of_scipy test_hierarchy_of_pyamg_as_M test_preconditioners test_arrays_of_pyopencl test_threads_share_a_solver \
   test_interrupt_of_a_matrix_with_entries test_child_process_solves test_objects_are_freed; do
   grep -E "::$name(\[.*opencl.*\])? +PASSED" log
