@@ -11,13 +11,14 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 shift
 
-bootstrap() { # SUITE SYSTEM: a bare system with the name servers and certificates of this one, and a folder /packages
+bootstrap() { # SUITE SYSTEM: a bare system with a folder /packages; name servers, certificates and old lists of packages as here
   rm -rf --one-file-system "$2"
   script=/usr/share/debootstrap/scripts/$1
   [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
   debootstrap --variant=minbase --include=ca-certificates "$1" "$2" "" "$script" >"$2.debootstrap.log"
   cp /etc/resolv.conf "$2/etc"
   cp -L /etc/ssl/certs/ca-certificates.crt "$2/etc/ssl/certs"
+  apt-config dump | grep '^Acquire::Check' >"$2/etc/apt/apt.conf.d/99check" || :
   mkdir "$2/packages"
 }
 inside() { # SYSTEM COMMAND: as root there, with /proc and /sys, in /packages
