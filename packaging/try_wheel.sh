@@ -50,7 +50,7 @@ python -c 'import krylocl._library as k; print(k.path); assert k.path.endswith("
 python use.py
 umount /proc/cpuinfo
 
-pip install -q pytest mypy auditwheel
+pip install -q pytest hypothesis mypy auditwheel
 pip install -q --only-binary :all: pyamg pyopencl matplotlib
 tag=$(echo krylocl-*.whl | sed 's/.*-\(manylinux.*\)\.whl/\1/')
 auditwheel show krylocl-*.whl | tee log
