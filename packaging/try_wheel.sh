@@ -86,7 +86,7 @@ run_tests "doctests" --doctest-modules --pyargs krylocl
 run_tests "docs/python.md" --doctest-glob='*.md' python.md
 # A scipy newer than the list of exceptions may have tests that differ: they are results.
 KRYLOCL_DEVICE=cpu python "$tests/scipy_suite.py" >log 2>&1 || cat log
-{ echo "  scipy's own tests: $(tail -n 1 log)" && sed -n 's/^FAIL/    differs:/p' log; } >>results
+{ echo "  scipy's own tests: $(tail -n 1 log)" && sed -n 's/^FAIL /    differs: /p' log; } >>results
 
 get gcc libc6-dev make
 pip uninstall -q -y krylocl
