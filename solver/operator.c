@@ -145,6 +145,8 @@ done:
 
 void kcl_operator_free(kcl_operator **op) {
   if (!op || !*op) return;
+  if (kcl_opencl_inherited((*op)->system.ctx)) *op = NULL;
+  if (!*op) return;
   KCL_HOLD((*op)->system.ctx);
   for (int i = 0; i < SIDES; i++)
     kcl_engine_free(&(*op)->side[i].one), kcl_engine_free(&(*op)->side[i].several);

@@ -168,8 +168,9 @@ void kcl_precond_free(kcl_precond **M) {
   if (!M || !*M) return;
   kcl_precond *p = *M;
   kcl_context *ctx = p->system.ctx;
-  KCL_HOLD(ctx);
   *M = NULL;
+  if (kcl_opencl_inherited(ctx)) return;
+  KCL_HOLD(ctx);
   if (p->sharers-- > 0) return;
   close_sides(p);
   kcl_preconditioner_free(&p->M);

@@ -266,6 +266,8 @@ done:
 
 void kcl_solver_free(kcl_solver **s) {
   if (!s || !*s) return;
+  if (kcl_opencl_inherited((*s)->system.ctx)) *s = NULL;
+  if (!*s) return;
   KCL_HOLD((*s)->system.ctx);
   if ((*s)->running) { /* by a callback: the solve frees it at its end */
     (*s)->freed = true, *s = NULL;

@@ -200,6 +200,31 @@ static void test_fork(void) {
   kcl_solver_free(&s);
 }
 
+/* A child has no use of OpenCL that its parent has used: it is told so, and may free what it inherited. The native executor is left. */
+static int use_after_fork(void) {
+  kcl_context *own = NULL;
+  kcl_solver *s = shared;
+  int good = kcl_solve_one(s, b->val, (double[ROWS]){0}, NULL) == KCL_DEVICE;
+  kcl_solver_free(&s), kcl_context_free(&ctx);
+  good &=
+      kcl_context_create("opencl", 0, &own) == KCL_DEVICE && strstr(kcl_error(), "fork") != NULL;
+  kcl_options o = cg_options();
+  good &= !kcl_context_create("auto", 0, &own) && !kcl_setup(own, A, &o, &s) &&
+          !kcl_solve_one(s, b->val, (double[ROWS]){0}, NULL);
+  kcl_solver_free(&s), kcl_context_free(&own);
+  return !(good && !s && !ctx);
+}
+
+static void test_fork_of_opencl(void) {
+  int status = -1;
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(use_after_fork());
+  }
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
 /* ---------------------------------------------------------------- the last one frees */
 
 static void *free_solver(void *user) {
@@ -235,7 +260,7 @@ static void test_device(const char *device) {
   if (CHECK(!kcl_generate(ctx, "poisson2d:30", &A, &b) && !kcl_setup(ctx, A, &o, &shared) &&
             !kcl_solve_one(shared, b->val, expected, &r) && r.converged)) {
     test_threads(device), test_messages(), test_callbacks(), test_watch(), test_stops();
-    if (!strcmp(device, "cpu")) test_fork();
+    !strcmp(device, "cpu") ? test_fork() : test_fork_of_opencl();
     test_lifetime(device);
   }
   kcl_solver_free(&shared), kcl_csr_free(&A), kcl_dense_free(&b), kcl_context_free(&ctx);

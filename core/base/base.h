@@ -48,6 +48,10 @@ int kcl_need(kcl_context *ctx, const char *name, const void *p);
 void kcl_context_retain(kcl_context *ctx);
 void kcl_context_release(kcl_context *ctx);
 
+/* Are there OpenCL objects of the parent process? fork() copies none of a driver's threads, so calls of the driver may hang: entry is
+ * refused, and nothing that belongs to the context is freed. */
+bool kcl_opencl_inherited(const kcl_context *ctx);
+
 /* ---------------------------------------------------------------- entry
  * A public function that uses a context's device or changes the context begins with KCL_ENTER(ctx), which waits for other threads and
  * returns KCL_BUSY in a callback; one without a status, or for a callback as well, with KCL_HOLD(ctx). Both end with the function,

@@ -5,8 +5,12 @@
 
 void kcl_context_retain(kcl_context *ctx) { ctx->references++; }
 
+bool kcl_opencl_inherited(const kcl_context *ctx) {
+  return ctx && ctx->opencl && ctx->opencl_process != getpid();
+}
+
 void kcl_context_release(kcl_context *ctx) {
-  if (--ctx->references > 0) return;
+  if (--ctx->references > 0 || kcl_opencl_inherited(ctx)) return;
   if (ctx->opencl) ctx->detach(ctx);
   if (ctx->world) ctx->world->free(ctx->world);
   pthread_mutex_destroy(&ctx->lock);
@@ -41,6 +45,10 @@ void kcl_leave(kcl_context **held) {
 }
 
 int kcl_enter(kcl_context *ctx, kcl_context **held) {
+  if (kcl_opencl_inherited(ctx))
+    return kcl_fail(ctx, KCL_DEVICE,
+                    "the OpenCL objects of this context belong to the process that called fork(): "
+                    "a child makes contexts of its own");
   *held = kcl_hold(ctx);
   if (!ctx || !(ctx->solving || ctx->watching)) return KCL_OK;
   return kcl_fail(ctx, KCL_BUSY,

@@ -84,6 +84,7 @@ struct kcl_context {
   bool zero_based;                  /* kcl_set_index_base */
   bool profiled;                    /* kcl_profile_enable */
   kcl_opencl *opencl;               /* NULL on the native executor */
+  pid_t opencl_process;             /* that made it */
   void (*detach)(kcl_context *ctx); /* frees it */
   kcl_stream stream;                /* all 0 until measured or recalled */
   bool rates_read;                  /* kcl_rates_recall has looked for those on record */

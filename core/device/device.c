@@ -234,7 +234,7 @@ static int use(kcl_context *ctx, const kcl_device *device, const kcl_opencl_obje
   ctx->stream = (kcl_stream){0}, ctx->moved = 0, ctx->rates_read = false;
   ctx->launch = 0;
   ctx->put_aside[0] = 0, ctx->objects_given = objects->context || objects->queue;
-  ctx->threads = kcl_threads();
+  ctx->threads = kcl_threads(), ctx->opencl_process = getpid();
   if (device->platform < 0)
     ctx->device.compute_units = ctx->threads;
   else

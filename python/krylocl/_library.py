@@ -106,6 +106,14 @@ def string(text: Any) -> str:
     return str(ffi.string(text).decode("utf-8", "replace")) if text else ""
 
 
+def encode_path(path: str | os.PathLike[str]) -> bytes:
+    """A path as a char * has it; ValueError where it has a NUL byte, at which a char * ends."""
+    raw = os.fsencode(path)
+    if b"\0" in raw:
+        raise ValueError(f"the path {path!r} has a NUL byte")
+    return raw
+
+
 class Pending(threading.local):
     """The exception that a callback of this thread ended with, until the call of the library returns."""
 

@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from ._arrays import TYPES
-from ._library import check, ffi, lib, string
+from ._library import check, encode_path, ffi, lib, string
 from .context import Context
 from .matrix import Matrix, as_matrix
 
@@ -55,14 +55,14 @@ def _dense(out: Any) -> Any:
 def read(path: str | PathLike[str]) -> System:
     """Reads a matrix (Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists, .kcl; packed by gzip or not)."""
     A, b, x0 = ffi.new("kcl_csr **"), ffi.new("kcl_dense **"), ffi.new("kcl_dense **")
-    check(lib.kcl_csr_read_system(Context.default().handle, fspath(path).encode(), A, b, x0))
+    check(lib.kcl_csr_read_system(Context.default().handle, encode_path(path), A, b, x0))
     return System(_sparse(A), _dense(b), _dense(x0))
 
 
 def read_vectors(path: str | PathLike[str]) -> Any:
     """Reads dense columns: a Matrix Market array, or plain numbers: [rows] or [rows, columns]."""
     out = ffi.new("kcl_dense **")
-    check(lib.kcl_dense_read(Context.default().handle, fspath(path).encode(), out))
+    check(lib.kcl_dense_read(Context.default().handle, encode_path(path), out))
     return _dense(out)
 
 
@@ -71,7 +71,7 @@ def write(path: str | PathLike[str], A: Any) -> None:
     context = Context.default()
     if sp.issparse(A) or isinstance(A, Matrix):
         matrix = as_matrix(A, context)
-        check(lib.kcl_csr_write(matrix.context.handle, fspath(path).encode(), matrix.entries()))
+        check(lib.kcl_csr_write(matrix.context.handle, encode_path(path), matrix.entries()))
         return
     a = np.asarray(A)
     a = np.asfortranarray(a.reshape((a.shape[0], -1)), np.dtype("c16" if a.dtype.kind == "c" else "f8"))
@@ -79,7 +79,7 @@ def write(path: str | PathLike[str], A: Any) -> None:
     B.rows, B.cols = a.shape
     B.type = lib.KCL_Z if a.dtype.kind == "c" else lib.KCL_D
     B.val = ffi.cast("double *", a.ctypes.data)
-    check(lib.kcl_dense_write(context.handle, fspath(path).encode(), B))
+    check(lib.kcl_dense_write(context.handle, encode_path(path), B))
 
 
 def generate(kind_size: str) -> tuple[Any, Any]:

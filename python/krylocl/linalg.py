@@ -42,7 +42,9 @@ def _preconditioner(A: Any, M: Any) -> Any:
 
 def _right_hand_side(A: Any, b: Any) -> Any:
     shape = A.shape
-    if len(shape) != 2 or shape[0] != shape[1]:
+    if len(shape) != 2:
+        raise ValueError(f"expected 2-D A, but got shape={shape}")
+    if shape[0] != shape[1]:
         raise ValueError(f"expected square matrix, but got shape={shape}")
     if b.shape not in ((shape[0],), (shape[0], 1)):
         raise ValueError(f"shapes of A {shape} and b {b.shape} are incompatible")

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from os import PathLike, fsencode
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ._arrays import LETTERS, Vectors, as_array, as_output, on_device
-from ._library import check, ffi, keep_exception, lib, make_options, owned, pending, string
+from ._library import check, encode_path, ffi, keep_exception, lib, make_options, owned, pending, string
 from .context import Context, find_context
 from .matrix import Matrix, as_matrix, as_operator, empty_like, read_entries
 from .precond import Preconditioner
@@ -216,7 +216,7 @@ class Solver:
         path None: no more checkpoints. ``report.numbers`` counts them ("checkpoints"); one that cannot be written ends no solve:
         ``report.changes`` says why.
         """
-        check(lib.kcl_solver_checkpoint(self.handle, ffi.NULL if path is None else fsencode(path), seconds))
+        check(lib.kcl_solver_checkpoint(self.handle, ffi.NULL if path is None else encode_path(path), seconds))
 
     def save(self) -> None:
         """Has the solve that runs write a checkpoint soon. Callbacks, other threads and signal handlers may call it."""
@@ -240,7 +240,7 @@ class Solver:
         >>> s.report.converged, s.report.numbers["resumed_at"]
         (True, 20)
         """
-        check(lib.kcl_solver_resume(self.handle, fsencode(path)))
+        check(lib.kcl_solver_resume(self.handle, encode_path(path)))
 
     def stop(self) -> None:
         """Ends the solve that runs in another thread; its x is that of the last iteration."""

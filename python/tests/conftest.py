@@ -1,11 +1,16 @@
 """Systems for the tests, and the devices that they run on: the native executor, and the first OpenCL device if there is one."""
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import krylocl
+
+# Jobs that a shell started in the background ignore Ctrl-C, and so would the processes of the tests.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 OPENCL = any(d.kind != "native" for d in krylocl.devices())
 

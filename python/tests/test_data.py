@@ -21,6 +21,23 @@ def test_files(tmp_path, system):
         assert np.array_equal(krylocl.read_vectors(tmp_path / "b.mtx"), v)
 
 
+def test_paths_with_a_NUL_byte(tmp_path, system):
+    """C's texts end at a NUL: without a check the file before it would be read or written."""
+    A, b, _ = system
+    s = krylocl.Solver(A, device="cpu")
+    krylocl.write(tmp_path / "A.mtx", A)
+    krylocl.write(tmp_path / "b.mtx", b)
+    before = sorted(tmp_path.iterdir())
+    for use, name in ((krylocl.read, "A.mtx"), (krylocl.read_vectors, "b.mtx"), (lambda p: krylocl.write(p, A), "B.mtx"),
+                      (lambda p: krylocl.write(p, b), "c.mtx"), (s.checkpoint, "x.kck"), (s.resume, "x.kck")):
+        for ending in ("\0", "\0.gz"):
+            for path in (f"{tmp_path}/{name}{ending}", tmp_path / (name + ending)):
+                with pytest.raises(ValueError, match="NUL byte") as e:
+                    use(path)
+                assert name in str(e.value)
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_info_and_devices(system):
     A, _, _ = system
     about = krylocl.info(A)

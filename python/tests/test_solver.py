@@ -225,9 +225,9 @@ def test_linalg_with_and_without_objects(system, make):
         krylocl.linalg.cg(A, b, M="jacobo")
 
 
-def test_threads_share_a_solver(system):
+def test_threads_share_a_solver(system, device):
     A, b, x = system
-    s = krylocl.Solver(A, tol=1e-10, device="cpu")
+    s = krylocl.Solver(A, tol=1e-10, device=device)
     answers = [None] * 8
 
     def work(i):

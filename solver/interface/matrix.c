@@ -121,7 +121,7 @@ void kcl_matrix_free(kcl_matrix **A) {
   kcl_matrix *a = A ? *A : NULL;
   if (!a) return;
   *A = NULL;
-  if (--a->references > 0) return;
+  if (--a->references > 0 || kcl_opencl_inherited(a->ctx)) return;
   kcl_context *ctx = a->ctx;
   {
     KCL_HOLD(ctx);

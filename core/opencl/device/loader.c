@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef __APPLE__
 #define STANDARD "/System/Library/Frameworks/OpenCL.framework/OpenCL"
@@ -34,6 +35,7 @@ static const struct {
 
 static void *library;      /* dlopen's handle, or NULL */
 static char missing[1000]; /* why OpenCL cannot be called; empty: it can */
+static pid_t loaded_by;    /* this process, or its parent where fork() copied the library */
 
 static bool open_library(const char *name) {
   library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
@@ -84,6 +86,7 @@ static void find_functions(const char *name) {
 
 static void load_library(void) {
   const char *name = choose_library();
+  loaded_by = getpid();
   if (!library) return;
   missing[0] = 0;
   find_functions(name);
@@ -92,6 +95,9 @@ static void load_library(void) {
 const char *kcl_cl_load(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, load_library);
+  if (loaded_by != getpid())
+    return "OpenCL was loaded before fork(), and drivers do not work in the child: use the device "
+           "cpu there, or fork before devices are listed or used";
   return missing[0] ? missing : NULL;
 }
 
