@@ -174,6 +174,7 @@ static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, int keep,
   int rc = kcl_mixed_create(wide, out);
   if (rc) return rc;
   kcl_mixed *m = *out;
+  m->system.runs = kcl_offset_runs_share(wide->system->runs);
   const kcl_engine *e = before ? before->selection.engine : NULL;
   if (e && keep == KCL_KEEP_PRECOND) {
     m->system.given = kcl_preconditioner_share(e->M);

@@ -99,7 +99,7 @@ static void refill_run(const cds_refilling *f, int64_t i, int64_t end) {
   }
 }
 
-static void refill_rows(void *arg, int64_t from, int64_t to) {
+static void refill_diagonals(void *arg, int64_t from, int64_t to) {
   const cds_refilling *f = arg;
   const kcl_offset_runs *runs = f->runs;
   int64_t n = runs && from < to ? kcl_offset_run_of(runs, from) : 0;
@@ -111,7 +111,7 @@ static void refill_rows(void *arg, int64_t from, int64_t to) {
 
 static void cds_refill(kcl_stored *m, const kcl_csr *A, const kcl_offset_runs *runs) {
   cds_refilling f = {.m = m, .A = A, .runs = kcl_offset_runs_listed(runs) ? runs : NULL};
-  kcl_for(A->rows, KCL_FEW_ROWS, refill_rows, &f);
+  kcl_for(A->rows, KCL_FEW_ROWS, refill_diagonals, &f);
 }
 
 /* One diagonal over rows [lo, hi). */

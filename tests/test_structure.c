@@ -371,6 +371,35 @@ static void test_repeating(kcl_context *ctx, kcl_type type, bool lopsided) {
   kcl_distinct_rows_free(&before), kcl_csr_free(&A);
 }
 
+/* Values that differ in the rows of a run: D A D of whole numbers, whose products are exact. what: of messages alone. */
+static void compare_varied(kcl_context *ctx, const kcl_csr *A, int what, bool symmetric) {
+  kcl_stats all;
+  memset(&all, 0, sizeof all);
+  CHECK(!kcl_csr_structure(ctx, A, &all) && !kcl_csr_values(ctx, A, NULL, NULL, &all));
+  CHECK(all.symmetric == symmetric);
+  compare_by_offsets(ctx, A, &all, what);
+}
+
+static void test_varied_runs(kcl_context *ctx, kcl_type type) {
+  kcl_csr *A = make_repeating(ctx, type, false);
+  if (!CHECK(A)) return;
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      const double z[2] = {(double)((1 + i % 11) * (1 + A->col[k] % 11)), 0};
+      kcl_set_element(type, A->val, k, z);
+    }
+  compare_varied(ctx, A, 100, true);
+  for (int part = 1; part < 4; part++) {
+    const int64_t k = A->row_ptr[A->rows * part / 4];
+    double z[2];
+    kcl_element(type, A->val, k, z);
+    kcl_set_element(type, A->val, k, (double[]){z[0] + 1, z[1]});
+    compare_varied(ctx, A, 100 + part, false);
+    kcl_set_element(type, A->val, k, z);
+  }
+  kcl_csr_free(&A);
+}
+
 /* Zeros come and go; columns of zeros are counted anew where they may have changed. */
 static void test_zeros_again(kcl_context *ctx) {
   kcl_csr *A = make_repeating(ctx, KCL_D, false);
@@ -411,7 +440,7 @@ int main(void) {
     test_kind(ctx, SYMMETRIC, t), test_kind(ctx, SKEW, t);
     if (kcl_type_complex(t)) test_kind(ctx, HERMITIAN, t);
     test_values(ctx, t), test_zeros(ctx, t), test_formats(t);
-    test_repeating(ctx, t, false), test_repeating(ctx, t, true);
+    test_repeating(ctx, t, false), test_repeating(ctx, t, true), test_varied_runs(ctx, t);
   }
   test_zeros_again(ctx);
   test_small(ctx);

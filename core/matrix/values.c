@@ -100,8 +100,8 @@ static inline void moduli_by_rows(const kcl_csr *A, const kcl_type type, int64_t
 }
 
 /* Adds entry k of the first of these rows, k + step of the second, and so on. */
-static inline void add_entries(const void *val, const kcl_type type, int64_t k, int64_t step,
-                               int64_t rows, row_moduli *m, value_counts *c) {
+static inline void add_moduli(const void *val, const kcl_type type, int64_t k, int64_t step,
+                              int64_t rows, row_moduli *m, value_counts *c) {
   double a[BLOCK_ROWS];
   int64_t zeros = 0;
   for (int64_t r = 0; r < rows; r++, k += step) {
@@ -133,7 +133,7 @@ static inline void moduli_of_run(const kcl_csr *A, const kcl_type type, int64_t 
   const int64_t first = A->row_ptr[from], length = kcl_row_length(A, from);
   memset(m, 0, sizeof *m);
   for (int64_t k = first; k < first + length; k++) {
-    add_entries(A->val, type, k, length, to - from, m, c);
+    add_moduli(A->val, type, k, length, to - from, m, c);
     if (A->col[k] == from) take_diagonal(A->val, type, k, length, to - from, m, c);
   }
 }
@@ -239,7 +239,7 @@ static void count_in_rows(const kcl_csr *A, const kcl_offset_runs *runs, int64_t
   end_extremes(&e, c);
 }
 
-static void count_part(void *arg, int64_t from, int64_t to) {
+static void count_values_of_rows(void *arg, int64_t from, int64_t to) {
   values_counting *c = arg;
   value_counts own = none_counted;
   kcl_mirror_search mirror = c->mirror;
@@ -299,7 +299,7 @@ int kcl_count_values(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows
   if (distinct)
     rc = count_distinct_rows(ctx, &c, distinct);
   else
-    kcl_for(A->rows, KCL_FEW_ROWS, count_part, &c);
+    kcl_for(A->rows, KCL_FEW_ROWS, count_values_of_rows, &c);
   if (rc) return rc;
   report_counts(&c, s);
   c.mirror.apart = c.apart, c.mirror.broken = c.broken;

@@ -68,7 +68,6 @@ int kcl_mixed_create(const kcl_selection *wide, kcl_mixed **out) {
                            .options = s->options,
                            .structure_known = true,
                            .stats = s->stats,
-                           .runs = kcl_offset_runs_share(s->runs),
                            .resumes = true,
                            .seconds_convert = kcl_now() - start};
   m->selection.system = &m->system;
