@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 /* Messages quote names and texts of files: a control character in them, also one of two bytes in UTF-8, is printed as \x1b. */
@@ -65,24 +64,12 @@ bool kcl_has_memory(size_t bytes) {
   return bytes >> 10 < free_kb + swap_kb;
 }
 
-/* Large arrays begin on a large page and ask for more of them: a page of 2 MB costs one fault instead of 512. */
-static void *allocate_array(size_t bytes) {
-  enum { LARGE_PAGE = 1 << 21, LARGE_ARRAY = 4 * LARGE_PAGE };
-  const size_t step = bytes > LARGE_ARRAY ? LARGE_PAGE : 64;
-  bytes = (bytes + 64 + step - 1) / step * step;
-  void *array = aligned_alloc(step, bytes);
-#ifdef MADV_HUGEPAGE
-  if (array && step == LARGE_PAGE) (void)!madvise(array, bytes, MADV_HUGEPAGE);
-#endif
-  return array;
-}
-
 int kcl_alloc_unset(kcl_context *ctx, int64_t count, size_t size, const char *what, void **out) {
   *out = NULL;
   size_t bytes = 0;
   bool fits =
-      count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX / 2;
-  if (fits && kcl_has_memory(bytes)) *out = allocate_array(bytes);
+      count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX - 64;
+  if (fits && kcl_has_memory(bytes)) *out = aligned_alloc(64, (bytes + 127) / 64 * 64);
   if (*out) return KCL_OK;
   return kcl_fail(ctx, KCL_MEMORY, "out of memory: %s needs %.3g GB", what,
                   (double)count * (double)size * 1e-9);
