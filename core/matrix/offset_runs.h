@@ -20,7 +20,7 @@ typedef struct kcl_offset_runs {
   int sharers;    /* owners beyond the first */
 } kcl_offset_runs;
 
-/* Of a matrix whose columns are checked. Runs are listed where they have 8 rows or more on average. */
+/* Runs of a matrix whose columns are checked; they are listed where they have 8 rows or more on average. */
 int kcl_offset_runs_find(kcl_context *ctx, const kcl_csr *A, kcl_offset_runs **out);
 kcl_offset_runs *kcl_offset_runs_share(
     kcl_offset_runs *r); /* r, to be freed once more; NULL of NULL */
