@@ -47,9 +47,10 @@ typedef struct building {
   double nonzeros;                  /* of the first level */
 } building;
 
-/* P is a matrix of floats before R and the next system are made of it: so a refresh, which has the stored ones, makes the same. */
+/* Where P is stored as float, its values are rounded before R and the next system are made of it: so a refresh, which has the stored
+ * ones, makes the same. */
 static int round_floats(building *g, kcl_built *P) {
-  return g->b.narrow ? g->b.ops->round(&g->b, P) : KCL_OK;
+  return g->b.narrow || g->b.M->type == KCL_S ? g->b.ops->round(&g->b, P) : KCL_OK;
 }
 
 /* From one level to the next. All are views where they are those of `before`. */

@@ -41,7 +41,7 @@ int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const kcl_halo *ha
   const bool pairs = kcl_type_complex(A->type);
   double *d = NULL;
   int rc;
-  KCL_TRY(kcl_precond_inverse_diagonal(M, A, NULL, &d));
+  KCL_TRY(kcl_precond_inverse_diagonal(M, A, NULL, NULL, &d));
   for (int64_t i = 0; pairs && i < A->rows; i++) d[i] = d[2 * i];
   KCL_TRY(check_positive(M, d, A->rows));
   KCL_TRY(halo ? kcl_spread_largest(M->ctx, A, d, halo, largest)

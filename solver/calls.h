@@ -26,8 +26,9 @@ int kcl_setup(kcl_context *ctx, const kcl_csr *A, const kcl_options *options, kc
  *
  * Reused: the choices of "auto", where they suit the new values; compiled kernels; the interpolation of multigrid, whose coarse
  * systems alone are computed again (kcl_setup is better for values that differ much). Checked again: that A is finite, and that
- * its symmetry, declared or found, holds. Where rows that were equal are equal again, distinct rows alone are looked at. Until the function returns, both systems
- * need memory. After a failure s is as it was: it solves only if its own matrix was not written to.
+ * its symmetry, declared or found, holds. Where rows that were equal are equal again, distinct rows alone are looked at. Until the
+ * function returns, both systems need memory, but for arrays of a format that can be refilled (kcl_format.refill), whose old values
+ * are lost last. After a failure s is as it was: it solves only if its own matrix was not written to.
  *
  * KCL_USAGE: another pattern or type; s comes from kcl_operator_setup. Otherwise as kcl_setup. */
 int kcl_refresh(kcl_solver *s, const kcl_csr *A);

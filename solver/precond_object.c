@@ -21,7 +21,7 @@ static const kcl_method any = {.name = "any method"},
 /* Statistics of s->A; before: of other values in its pattern are known. */
 static int study_values(kcl_system *s, bool before) {
   int rc = before ? KCL_OK : kcl_csr_structure(s->ctx, s->A, &s->stats);
-  if (!rc) rc = kcl_csr_values(s->ctx, s->A, NULL, &s->stats);
+  if (!rc) rc = kcl_csr_values(s->ctx, s->A, NULL, NULL, &s->stats);
   if (!rc) rc = kcl_check_entries(s);
   if (!rc) kcl_apply_symmetry(s);
   return rc;

@@ -1,5 +1,5 @@
 /* kcl_solver_update: a set-up for new values that continues with what an earlier one has chosen, compiled and kept. The earlier one
- * is kept until the new one is there, so that a failure loses nothing.
+ * is kept until the new one is there, so that a failure loses nothing; values that are written over are written last.
  */
 #include "solver/precond_object.h"
 

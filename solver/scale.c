@@ -107,7 +107,7 @@ static int equilibrate(kcl_system *s) {
   if ((rc = kcl_system_convert(s))) return rc;
   if (!mirrored) s->converted->symmetry = KCL_GENERAL;
   s->seconds_convert += kcl_now() - start, start = kcl_now();
-  rc = d ? d->count(d, &scaled) : kcl_csr_values(s->ctx, s->converted, NULL, &scaled);
+  rc = d ? d->count(d, &scaled) : kcl_csr_values(s->ctx, s->converted, NULL, s->runs, &scaled);
   if (!rc && !d && !s->repeats_known) rc = kcl_compression(s->ctx, s->converted, NULL, &scaled);
   if (rc) return rc;
   const bool refused =

@@ -52,6 +52,7 @@ typedef struct predecessor {
   const kcl_selection *selection;
   const kcl_preconds *preconds;      /* of the same unknowns */
   const kcl_distinct_rows *repeated; /* of its A */
+  kcl_offset_runs *runs;             /* of its A; NULL: not looked for */
   bool hierarchy;                    /* with interpolations */
 } predecessor;
 
@@ -64,12 +65,20 @@ static int renew_distinct_rows(kcl_system *s, const kcl_distinct_rows *before) {
   return rc;
 }
 
+/* For passes over new values: looked for in the first update, and only where rows are not equal in their values as well. */
+static int find_offset_runs(kcl_system *s, const predecessor *before) {
+  if (!s->runs) s->runs = kcl_offset_runs_share(before->runs);
+  if (s->runs || !before->selection || kcl_distinct_rows_listed(s->distinct, s->A)) return KCL_OK;
+  return kcl_offset_runs_find(s->ctx, s->A, &s->runs);
+}
+
 static int count_statistics(kcl_system *s, const predecessor *before) {
   const double start = kcl_now();
   int rc = KCL_OK;
   if (!s->known && !s->structure_known) rc = kcl_csr_structure(s->ctx, s->A, &s->stats);
   if (!rc && !s->known) rc = renew_distinct_rows(s, before->repeated);
-  if (!rc && !s->known) rc = kcl_csr_values(s->ctx, s->A, s->distinct, &s->stats);
+  if (!rc && !s->known) rc = find_offset_runs(s, before);
+  if (!rc && !s->known) rc = kcl_csr_values(s->ctx, s->A, s->distinct, s->runs, &s->stats);
   if (!rc && !s->known && !s->repeats_known)
     rc = kcl_compression(s->ctx, s->A, s->distinct, &s->stats);
   if (!rc) rc = kcl_check_entries(s);
@@ -165,6 +174,7 @@ static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, int keep,
   int rc = kcl_mixed_create(wide, out);
   if (rc) return rc;
   kcl_mixed *m = *out;
+  m->system.runs = kcl_offset_runs_share(wide->system->runs);
   const kcl_engine *e = before ? before->selection.engine : NULL;
   if (e && keep == KCL_KEEP_PRECOND) {
     m->system.given = kcl_preconditioner_share(e->M);
@@ -238,7 +248,8 @@ static predecessor predecessor_of(const kcl_solver *before, int keep) {
                        .selection = before ? &before->selection : NULL,
                        .preconds =
                            before && !before->system.scaling.row ? before->system.preconds : NULL,
-                       .repeated = before ? &before->system.repeated : NULL};
+                       .repeated = before ? &before->system.repeated : NULL,
+                       .runs = before ? before->system.runs : NULL};
 }
 
 int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *before, int keep,
@@ -258,6 +269,7 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   s->selection.resume = kcl_resume, s->selection.owner = s;
   if (s->system.options.mixed)
     KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, keep, &s->mixed));
+  kcl_engine_refill(s->selection.engine, &s->system); /* last: before's values are lost */
   *out = s, s = NULL;
 done:
   kcl_solver_free(&s);

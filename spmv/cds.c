@@ -73,6 +73,47 @@ done:
   return rc;
 }
 
+typedef struct cds_refilling {
+  const kcl_stored *m;
+  const kcl_csr *A;
+  const kcl_offset_runs *runs; /* NULL: each row is one */
+} cds_refilling;
+
+/* Rows [i, end) of one run: entry by entry, in blocks that stay in cache. */
+static void refill_run(const cds_refilling *f, int64_t i, int64_t end) {
+  enum { REFILL_ROWS = 64 };
+  const kcl_csr *A = f->A;
+  const int32_t *offset = f->m->array[OFFSET].data;
+  const scalar *from = A->val;
+  scalar *val = f->m->array[VAL].data;
+  const int64_t stride = f->m->param[STRIDE].value, length = kcl_row_length(A, i),
+                first = A->row_ptr[i];
+  for (int64_t at = i; at < end; at += REFILL_ROWS) {
+    const int64_t rows = end - at < REFILL_ROWS ? end - at : REFILL_ROWS;
+    for (int64_t p = 0, d = 0; p < length; p++) {
+      while (offset[d] != A->col[first + p] - i) d++;
+      scalar *to = val + d * stride + at;
+      const scalar *entry = from + first + (at - i) * length + p;
+      for (int64_t r = 0; r < rows; r++) to[r] = entry[r * length];
+    }
+  }
+}
+
+static void refill_diagonals(void *arg, int64_t from, int64_t to) {
+  const cds_refilling *f = arg;
+  const kcl_offset_runs *runs = f->runs;
+  int64_t n = runs && from < to ? kcl_offset_run_of(runs, from) : 0;
+  for (int64_t i = from, end; i < to; i = end, n++) {
+    end = !runs ? i + 1 : runs->first[n + 1] < to ? runs->first[n + 1] : to;
+    refill_run(f, i, end);
+  }
+}
+
+static void cds_refill(kcl_stored *m, const kcl_csr *A, const kcl_offset_runs *runs) {
+  cds_refilling f = {.m = m, .A = A, .runs = kcl_offset_runs_listed(runs) ? runs : NULL};
+  kcl_for(A->rows, KCL_FEW_ROWS, refill_diagonals, &f);
+}
+
 /* One diagonal over rows [lo, hi). */
 static void add_diagonal(const scalar *v, const element *x, element *y, int64_t lo, int64_t hi) {
   KCL_SIMD
@@ -123,6 +164,7 @@ const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",
                                               .size = cds_size,
                                               .outline = cds_outline,
                                               .build = cds_build,
+                                              .refill = cds_refill,
                                               .rows = cds_rows,
                                               .narrow = KCL_NARROW(cds)};
 

@@ -264,7 +264,8 @@ static void test_declined(const place *p) {
   static double val[] = {1, 1e-60, 1};
   static int64_t row_ptr[] = {0, 1, 2, 3};
   static int32_t col[] = {0, 1, 2};
-  kcl_csr A = {3, 3, 3, row_ptr, col, val, KCL_D, KCL_SYMMETRIC, KCL_REAL, 3, NULL, 0, 0, false};
+  kcl_csr A = {3,        3, 3,    row_ptr, col, val,   KCL_D, KCL_SYMMETRIC,
+               KCL_REAL, 3, NULL, 0,       0,   false, NULL};
   double b[] = {1, 1e-60, 2}, x[3] = {0};
   kcl_options o = cg_options();
   kcl_setup_info info;

@@ -144,9 +144,13 @@ mutant amg-strength multigrid/strong.c 'kcl_rounded(s->theta * most)' 'kcl_round
 mutant amg-smoothed-prolongation multigrid/tentative.c '.omega = 4.0 / 3 / largest' '.omega = 1 / largest' conform_aggregation
 mutant factor-columns factors/factored.c 'u[k] *= c[i] / c[U->col[k / width]];' 'u[k] *= 1;' 'KRYLOCL_TYPES=d conform_precond' conform_ilu
 mutant refresh-symmetry core/matrix/symmetry.c 'if (code != m->code) compare_offset' 'if (m->code < 0) compare_offset' test_structure
-mutant refresh-columns core/matrix/stats.c 'return by_structure && !c.zeros ?' 'return by_structure ?' test_structure
+mutant refresh-columns core/matrix/values.c 'return by_structure && !c.zeros ?' 'return by_structure ?' test_structure
 mutant nan-row core/base/team.h 'return b <= a || isnan(a) ? a : b' 'return b <= a ? a : b' test_misuse
 mutant refresh-statistics solver/setup.c 'if (!rc && !s->known) rc = kcl_csr_values' 'if (!rc && !s->known && !s->structure_known) rc = kcl_csr_values' test_refresh
+mutant refresh-offsets core/matrix/symmetry.c 'k += (last - j) * step, j = last;' 'j = last;' test_structure
+mutant refresh-runs core/matrix/offset_runs.c 'i == 0 || !kcl_rows_moved(s->A, 1, i, 1)' 'i == 0' test_structure
+mutant refresh-stale solver/engine/engine.c 'if (e->stale) kcl_stored_refill(e->operators[0], kcl_system_matrix(s), s->runs);' '' test_refresh
+mutant multigrid-float multigrid/levels.c 'g->b.narrow || g->b.M->type == KCL_S ? g->b.ops->round' 'g->b.narrow ? g->b.ops->round' test_precond_properties
 mutant refresh-pattern solver/sums.c 'now->row_ptr != sums->row_ptr || now->col != sums->col' 'false' test_refresh
 mutant keep-hierarchy solver/setup.c 'c->way.precond->hierarchy && !before->hierarchy' 'false' test_update
 mutant keep-matrix solver/engine/precond.c 'if (!rc) M->A = kcl_stored_share(A);' '' test_update

@@ -202,6 +202,57 @@ done:
   kcl_solver_free(&s), kcl_csr_free(&B);
 }
 
+/* A's values as the solver has stored them. */
+static const kcl_array *stored_values(const kcl_solver *s) {
+  const kcl_stored *m = s->selection.engine->operators[0];
+  for (int i = 0; i < m->arrays; i++)
+    if (!strcmp(m->array[i].name, "val")) return &m->array[i];
+  return NULL;
+}
+
+static bool same_values(const kcl_solver *s, const kcl_solver *t) {
+  const kcl_array *a = stored_values(s), *b = stored_values(t);
+  return a->count == b->count && !memcmp(a->data, b->data, (size_t)a->count * sizeof(double));
+}
+
+/* Leaves a third of the couplings out, so that rows are at other offsets than those before them. */
+static void thin_out(kcl_csr *A) {
+  int64_t kept = 0;
+  for (int64_t i = 0, k = 0; i < A->rows; i++) {
+    for (const int64_t end = A->row_ptr[i + 1]; k < end; k++)
+      if (i == A->col[k] || (i + A->col[k]) % 3)
+        A->col[kept] = A->col[k], ((double *)A->val)[kept++] = ((double *)A->val)[k];
+    A->row_ptr[i + 1] = kept;
+  }
+  A->nnz = kept;
+}
+
+/* Natively values go into the arrays that are there, whether rows form runs or not, and are those of a set-up; values that are refused
+ * do not get there. */
+static void test_refill(const problem *p, bool thin) {
+  kcl_csr *A[3] = {others(p), others(p), others(p)}; /* earlier values, others, not finite */
+  kcl_solver *s = NULL, *t = NULL;
+  kcl_options o = cg_options();
+  o.format = "cds", o.precond = "jacobi";
+  for (int i = 0; i < 3 && thin; i++) thin_out(A[i]);
+  for (int64_t k = 0; k < A[0]->nnz; k++) ((double *)A[0]->val)[k] *= 3;
+  ((double *)A[2]->val)[A[2]->nnz / 2] = NAN;
+  if (!CHECKF(!kcl_setup(p->ctx, A[0], &o, &s) && !kcl_setup(p->ctx, A[1], &o, &t), "%s",
+              kcl_error()))
+    goto done;
+  const void *at = stored_values(s)->data;
+  CHECK(kcl_refresh(s, A[2]) == KCL_INPUT && stored_values(s)->data == at && !same_values(s, t));
+  solve(p, s, "after values that are not finite");
+  for (int again = 0; again < 2; again++)
+    CHECKF(!kcl_refresh(s, A[1]) && stored_values(s)->data == at && same_values(s, t),
+           "%s: other values than a set-up stores, or elsewhere", p->where);
+  CHECK(kcl_offset_runs_listed(s->system.runs) != thin);
+  solve(p, s, "after a refill");
+done:
+  kcl_solver_free(&s), kcl_solver_free(&t);
+  for (int i = 0; i < 3; i++) kcl_csr_free(&A[i]);
+}
+
 /* A refreshed engine has the vectors of the one before, dirty as they are, and the bits of a new one. */
 static void test_vectors(const problem *p, const char *method) {
   const size_t size = (size_t)p->A->rows * sizeof *p->x;
@@ -290,6 +341,7 @@ static void test_place(kcl_context *ctx, const char *where, bool gpu_layout) {
   for (size_t i = 0; i < (native ? count : 2); i++)
     if (!fewer || i == gpu_layout) test_values(&p, preconds[i], native);
   if (!fewer || !gpu_layout) test_in_place(&p), test_unsymmetric(&p), test_refusals(&p);
+  for (int thin = 0; native && thin < 2; thin++) test_refill(&p, thin);
   close_problem(&p);
 }
 

@@ -217,8 +217,8 @@ static void test_values(kcl_context *ctx, kcl_type type) {
   for (int from = 0; from < 2 && CHECK(A[0] && A[1]); from++) {
     CHECK(!kcl_csr_stats(ctx, A[!from], &fresh));
     CHECK(!kcl_csr_stats(ctx, A[from], &s) && memcmp(&s, &fresh, sizeof s));
-    CHECK(!kcl_csr_values(ctx, A[!from], NULL, &s) && !kcl_compression(ctx, A[!from], NULL, &s) &&
-          !memcmp(&s, &fresh, sizeof s));
+    CHECK(!kcl_csr_values(ctx, A[!from], NULL, NULL, &s) &&
+          !kcl_compression(ctx, A[!from], NULL, &s) && !memcmp(&s, &fresh, sizeof s));
   }
   kcl_csr_free(&A[0]), kcl_csr_free(&A[1]);
 }
@@ -314,6 +314,22 @@ static void change_values(kcl_csr *A, change what) {
     }
 }
 
+/* From runs of rows with the same offsets the same is counted as from all rows, on any number of threads. */
+static void compare_by_offsets(kcl_context *ctx, const kcl_csr *A, const kcl_stats *all, int what) {
+  kcl_offset_runs *runs = NULL;
+  kcl_stats s;
+  memset(&s, 0, sizeof s);
+  if (!CHECK(!kcl_offset_runs_find(ctx, A, &runs) && kcl_offset_runs_listed(runs))) return;
+  for (int team = 1; team <= 4; team += 3) {
+    kcl_set_threads(team);
+    CHECK(!kcl_csr_structure(ctx, A, &s) && !kcl_csr_values(ctx, A, NULL, runs, &s));
+    CHECKF(!memcmp(all, &s, sizeof s), "change %d, type %c: other counts by offsets", what,
+           kcl_type_letter(A->type));
+  }
+  kcl_set_threads(0);
+  kcl_offset_runs_free(&runs);
+}
+
 /* From distinct rows the same is counted as from all rows. */
 static void compare_counts(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *before,
                            int what) {
@@ -328,9 +344,10 @@ static void compare_counts(kcl_context *ctx, const kcl_csr *A, const kcl_distinc
          kcl_type_letter(A->type), m.symmetric, m.hermitian, m.shifted_skew, m.skew,
          in_runs.symmetric, in_runs.hermitian, in_runs.shifted_skew, in_runs.skew);
   CHECK(!kcl_csr_structure(ctx, A, &all) && !kcl_csr_structure(ctx, A, &few));
-  CHECK(!kcl_csr_values(ctx, A, NULL, &all) && !kcl_csr_values(ctx, A, &d, &few));
+  CHECK(!kcl_csr_values(ctx, A, NULL, NULL, &all) && !kcl_csr_values(ctx, A, &d, NULL, &few));
   CHECKF(!memcmp(&all, &few, sizeof all), "change %d, type %c: other counts in runs", what,
          kcl_type_letter(A->type));
+  compare_by_offsets(ctx, A, &all, what);
   CHECK(isnan(all.norm_inf) == (what == NOT_A_NUMBER));
   kcl_distinct_rows_free(&d);
 }
@@ -354,6 +371,35 @@ static void test_repeating(kcl_context *ctx, kcl_type type, bool lopsided) {
   kcl_distinct_rows_free(&before), kcl_csr_free(&A);
 }
 
+/* Values that differ in the rows of a run: D A D of whole numbers, whose products are exact. what: of messages alone. */
+static void compare_varied(kcl_context *ctx, const kcl_csr *A, int what, bool symmetric) {
+  kcl_stats all;
+  memset(&all, 0, sizeof all);
+  CHECK(!kcl_csr_structure(ctx, A, &all) && !kcl_csr_values(ctx, A, NULL, NULL, &all));
+  CHECK(all.symmetric == symmetric);
+  compare_by_offsets(ctx, A, &all, what);
+}
+
+static void test_varied_runs(kcl_context *ctx, kcl_type type) {
+  kcl_csr *A = make_repeating(ctx, type, false);
+  if (!CHECK(A)) return;
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      const double z[2] = {(double)((1 + i % 11) * (1 + A->col[k] % 11)), 0};
+      kcl_set_element(type, A->val, k, z);
+    }
+  compare_varied(ctx, A, 100, true);
+  for (int part = 1; part < 4; part++) {
+    const int64_t k = A->row_ptr[A->rows * part / 4];
+    double z[2];
+    kcl_element(type, A->val, k, z);
+    kcl_set_element(type, A->val, k, (double[]){z[0] + 1, z[1]});
+    compare_varied(ctx, A, 100 + part, false);
+    kcl_set_element(type, A->val, k, z);
+  }
+  kcl_csr_free(&A);
+}
+
 /* Zeros come and go; columns of zeros are counted anew where they may have changed. */
 static void test_zeros_again(kcl_context *ctx) {
   kcl_csr *A = make_repeating(ctx, KCL_D, false);
@@ -363,9 +409,9 @@ static void test_zeros_again(kcl_context *ctx) {
   CHECK(!kcl_csr_stats(ctx, A, &s) && s.zero_cols == 0);
   for (int64_t k = 0; k < A->nnz; k++)
     if (A->col[k] == 777) ((double *)A->val)[k] = 0;
-  CHECK(!kcl_csr_values(ctx, A, NULL, &s) && s.zero_cols == 1 && s.first_zero_col == 777);
+  CHECK(!kcl_csr_values(ctx, A, NULL, NULL, &s) && s.zero_cols == 1 && s.first_zero_col == 777);
   change_values(A, EVEN);
-  CHECK(!kcl_csr_values(ctx, A, NULL, &s) && s.zero_cols == 0 && s.first_zero_col == -1);
+  CHECK(!kcl_csr_values(ctx, A, NULL, NULL, &s) && s.zero_cols == 0 && s.first_zero_col == -1);
   kcl_csr_free(&A);
 }
 
@@ -394,7 +440,7 @@ int main(void) {
     test_kind(ctx, SYMMETRIC, t), test_kind(ctx, SKEW, t);
     if (kcl_type_complex(t)) test_kind(ctx, HERMITIAN, t);
     test_values(ctx, t), test_zeros(ctx, t), test_formats(t);
-    test_repeating(ctx, t, false), test_repeating(ctx, t, true);
+    test_repeating(ctx, t, false), test_repeating(ctx, t, true), test_varied_runs(ctx, t);
   }
   test_zeros_again(ctx);
   test_small(ctx);

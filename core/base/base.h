@@ -146,6 +146,8 @@ int kcl_csr_from_entries(kcl_context *ctx, const kcl_entries *entries, kcl_csr *
 /* A matrix with the arrays of A, which stay A's. One more owner of a matrix, who frees it too. */
 int kcl_csr_lend(kcl_context *ctx, const kcl_csr *A, kcl_csr **out);
 kcl_csr *kcl_csr_share(kcl_csr *A);
+/* A's row pointers and columns, equal to those of `from`, become those of both, where both have arrays of their own. */
+int kcl_csr_share_structure(kcl_context *ctx, kcl_csr *A, kcl_csr *from);
 double kcl_norm_inf(kcl_type t, const void *v, int64_t n); /* largest modulus; NaN if one is */
 double kcl_norm2(kcl_type t, const void *v,
                  int64_t n); /* without underflow or overflow of squares */

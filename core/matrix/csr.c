@@ -75,7 +75,7 @@ static int create_with(allocation *alloc, kcl_context *ctx, const kcl_csr *like,
   KCL_TRY(kcl_csr_check_sizes(ctx, rows, like->cols, nnz));
   KCL_TRY(kcl_type_check(ctx, "type", like->type));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
-  *A = *like;
+  *A = *like, A->structure_owners = NULL;
   KCL_TRY(alloc(ctx, rows + 1, sizeof *A->row_ptr, "row pointers", (void **)&A->row_ptr));
   KCL_TRY(alloc(ctx, nnz, sizeof *A->col, "column indices", (void **)&A->col));
   KCL_TRY(alloc(ctx, nnz, kcl_type_size(A->type), "matrix values", &A->val));
@@ -115,7 +115,7 @@ int kcl_csr_lend(kcl_context *ctx, const kcl_csr *A, kcl_csr **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "a matrix", (void **)out);
   if (rc) return rc;
   **out = *A;
-  (*out)->lent = true, (*out)->owners = 0;
+  (*out)->lent = true, (*out)->owners = 0, (*out)->structure_owners = NULL;
   return KCL_OK;
 }
 
@@ -124,13 +124,33 @@ kcl_csr *kcl_csr_share(kcl_csr *A) {
   return A;
 }
 
+/* Has A arrays of its own, each by malloc? */
+static bool owns_arrays(const kcl_csr *A) { return !A->lent && !A->mapped; }
+
+static void free_structure(kcl_csr *A) {
+  int *owners = A->structure_owners;
+  if (owners && __atomic_fetch_sub(owners, 1, __ATOMIC_ACQ_REL) > 0) return;
+  free(A->row_ptr), free(A->col), free(owners);
+}
+
+int kcl_csr_share_structure(kcl_context *ctx, kcl_csr *A, kcl_csr *from) {
+  if (!owns_arrays(A) || !owns_arrays(from)) return KCL_OK;
+  int **owners = &from->structure_owners;
+  int rc = *owners ? KCL_OK : kcl_alloc(ctx, 1, sizeof **owners, "a matrix", (void **)owners);
+  if (rc) return rc;
+  __atomic_add_fetch(*owners, 1, __ATOMIC_RELAXED);
+  free_structure(A);
+  A->row_ptr = from->row_ptr, A->col = from->col, A->structure_owners = *owners;
+  return KCL_OK;
+}
+
 static void free_arrays(kcl_csr *A) {
   if (A->lent) return;
   if (A->mapped) {
     munmap(A->mapped, A->mapped_size);
     return;
   }
-  free(A->row_ptr), free(A->col), free(A->val);
+  free_structure(A), free(A->val);
 }
 
 void kcl_csr_free(kcl_csr **A) {

@@ -147,6 +147,16 @@ int kcl_stored_build(kcl_context *ctx, const kcl_format *f, const kcl_csr *A, kc
   return kcl_stored_build_from(ctx, f, A, NULL, out);
 }
 
+bool kcl_stored_refills(const kcl_stored *m, const kcl_format *f) {
+  return m->format == f && f->refill && !m->sharers && !m->adopted && m->source.row_ptr &&
+         !kcl_stored_on_device(m);
+}
+
+void kcl_stored_refill(kcl_stored *m, const kcl_csr *A, const kcl_offset_runs *runs) {
+  m->source = *A;
+  m->format->refill(m, A, runs);
+}
+
 void kcl_stored_outline(kcl_context *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
                         kcl_stored *out) {
   *out = (kcl_stored){.ctx = ctx,

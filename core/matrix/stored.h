@@ -10,6 +10,7 @@
 
 #include "core/base/base.h"
 #include "core/base/tunables.h"
+#include "core/matrix/offset_runs.h"
 #include "core/matrix/shell.h"
 
 /* ---------------------------------------------------------------- a built matrix */
@@ -136,6 +137,9 @@ struct kcl_format {
   void (*outline)(kcl_stored *m, const kcl_stats *s);
   /* Fills m with arrays (kcl_stored_array), params and the fields above. A has m's type. */
   int (*build)(kcl_stored *m, const kcl_csr *A);
+  /* Writes other values in the structure that m was built of, A's, to m's arrays on the host. runs: of A's rows, or NULL. It cannot
+   * fail. NULL: a matrix of other values is built. */
+  void (*refill)(kcl_stored *m, const kcl_csr *A, const kcl_offset_runs *runs);
   /* y[lo .. hi) = (A x)[lo .. hi), sequentially; the executor divides the rows among threads. lo is a multiple of
    * 64, and so is hi except at the end; the same holds for visit_rows on CPU devices. */
   void (*rows)(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi);
@@ -195,6 +199,11 @@ int kcl_stored_build_from(kcl_context *ctx, const kcl_format *f, const kcl_csr *
 /* kcl_stored_build for an A with the pattern of the one that `before`, of the same format, was built from; or NULL. */
 int kcl_stored_build_again(kcl_context *ctx, const kcl_format *f, const kcl_csr *A,
                            const kcl_stored *before, kcl_stored **out);
+/* Can kcl_stored_refill give m, of this format, other values? Not on devices, and not while others use m. */
+bool kcl_stored_refills(const kcl_stored *m, const kcl_format *f);
+/* m becomes what f->build would make of A, which has the structure and the type of m's source; so A is the source from now on. runs: of
+ * A's rows, or NULL. */
+void kcl_stored_refill(kcl_stored *m, const kcl_csr *A, const kcl_offset_runs *runs);
 /* A matrix of this structure in this format, not built: one array of as many bytes, without data. */
 void kcl_stored_outline(kcl_context *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
                         kcl_stored *out);

@@ -2,6 +2,7 @@
 #ifndef KCL_STRUCTURE_H
 #define KCL_STRUCTURE_H
 
+#include "core/matrix/offset_runs.h"
 #include "core/matrix/repeats.h"
 
 enum { KCL_SLICE = 32, KCL_SIGMA = 256 * KCL_SLICE }; /* rows: C and sigma of SELL-C-sigma */
@@ -16,9 +17,10 @@ int kcl_structure(kcl_context *ctx, const kcl_csr *A, kcl_stats *s); /* all of t
  * of formats without `refuses`. */
 int kcl_csr_structure(kcl_context *ctx, const kcl_csr *A, kcl_stats *out);
 /* The fields that depend on values, but for those of kcl_compression. out has the others: of A, or all of a matrix with A's
- * structure. distinct: A's rows; where their runs are listed, distinct rows alone are read. May be NULL. */
+ * structure. distinct: A's rows; where their runs are listed, distinct rows alone are read. runs: of A; where they are listed, no
+ * columns are read. Both may be NULL. */
 int kcl_csr_values(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct,
-                   kcl_stats *out);
+                   const kcl_offset_runs *runs, kcl_stats *out);
 /* Are the b rows from `base` on equal to the rows `back` before them, shifted by `back` columns? On most of a grid they are. */
 bool kcl_rows_moved(const kcl_csr *A, int b, int64_t base, int back);
 /* row[0 .. hi - lo): rows lo .. hi - 1, the longest first, rows of equal length in order. */
@@ -34,6 +36,22 @@ int kcl_mirrored(kcl_context *ctx, const kcl_csr *A, kcl_mirror *out);
 bool kcl_find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]);
 /* Symmetry as kcl_mirrored finds it, compared once per pair of distinct rows that meet, from A's distinct rows and runs. */
 int kcl_mirrored_in_runs(kcl_context *ctx, const kcl_distinct_rows *d, kcl_mirror *out);
+/* Symmetry as kcl_mirrored finds it, from listed runs of A's rows with the same offsets; A is square. Any number of searches, each of
+ * some of the rows, have the result together: of the sum of `apart` and all bits of `broken`. */
+typedef struct kcl_mirror_search {
+  const kcl_csr *A;
+  const kcl_offset_runs *runs;
+  double shift;    /* the first element of the diagonal */
+  int64_t apart;   /* entries below the diagonal, minus those above it */
+  unsigned broken; /* a bit for each symmetry that A does not have */
+} kcl_mirror_search;
+kcl_mirror_search kcl_mirror_search_begin(const kcl_csr *A, const kcl_offset_runs *runs);
+void kcl_mirror_search_rows(kcl_mirror_search *s, int64_t i, int64_t end); /* [i, end) of one run */
+kcl_mirror kcl_mirror_search_end(const kcl_mirror_search *s);
+/* The fields of kcl_csr_values but for symmetry: of single rows and columns, and norms. distinct: listed runs of A's, or NULL. m: its
+ * symmetry, found in the same pass, where A is square and runs are listed; else it is left alone. */
+int kcl_count_values(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct,
+                     const kcl_offset_runs *runs, kcl_stats *s, kcl_mirror *m);
 /* KCL_USAGE: by its statistics A is not what A->symmetry declares, not even up to rounding: a triangle is missing, or the
  * declaration is wrong. A is not KCL_GENERAL. */
 int kcl_check_declared(kcl_context *ctx, const kcl_csr *A, const kcl_stats *s);

@@ -3,7 +3,6 @@
  * all, and no transposed matrix is needed. Rows are divided among threads; images in rows of another thread are looked up
  * by bisection. */
 #include "core/matrix/structure.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -183,103 +182,78 @@ done:
   return rc;
 }
 
-/* ---------------------------------------------------------------- up to rounding */
+/* ---------------------------------------------------------------- in runs of rows with the same offsets
+ * The images of one entry of a run lie in a few runs, at equal distances in each. */
 
-typedef struct rounding {
-  const kcl_csr *A;
-  double *largest; /* [rows] modulus of each row */
-  int64_t *next;   /* [rows] as in mirror_comparing */
-  double enough;   /* certainly not rounding */
-} rounding;
+/* Entries at a, a + a_step ..., with their images at b, b + b_step ... */
+static inline unsigned compare_series_typed(const void *val, const kcl_type type, int64_t a,
+                                            int64_t a_step, int64_t b, int64_t b_step,
+                                            int64_t count) {
+  unsigned broken = 0;
+  for (int64_t r = 0; r < count; r++) {
+    double entry[2], image[2];
+    kcl_element(type, val, a + r * a_step, entry), kcl_element(type, val, b + r * b_step, image);
+    broken |= compare_images(entry, image);
+  }
+  return broken;
+}
 
-static void row_maxima(void *arg, int64_t from, int64_t to) {
-  const rounding *r = arg;
-  for (int64_t i = from; i < to; i++) {
-    double largest = 0;
-    for (int64_t k = r->A->row_ptr[i]; k < r->A->row_ptr[i + 1]; k++) {
-      const double a = kcl_abs(r->A->type, r->A->val, k);
-      if (a > largest) largest = a;
-    }
-    r->largest[i] = largest;
+static unsigned compare_series(const kcl_csr *A, int64_t a, int64_t a_step, int64_t b,
+                               int64_t b_step, int64_t count) {
+  switch (A->type) {
+  case KCL_S: return compare_series_typed(A->val, KCL_S, a, a_step, b, b_step, count);
+  case KCL_D: return compare_series_typed(A->val, KCL_D, a, a_step, b, b_step, count);
+  case KCL_C: return compare_series_typed(A->val, KCL_C, a, a_step, b, b_step, count);
+  default: return compare_series_typed(A->val, KCL_Z, a, a_step, b, b_step, count);
   }
 }
 
-/* |a_ij - conj(a_ji)| relative to the largest modulus of rows i and j; image: the place of a_ji, or -1. */
-static inline double apart(const rounding *r, const kcl_type type, int64_t i, int64_t k,
-                           int64_t image) {
-  const double *largest = r->largest;
-  const int64_t j = r->A->col[k];
-  double a[2], b[2] = {0, 0};
-  kcl_element(type, r->A->val, k, a);
-  if (image >= 0) kcl_element(type, r->A->val, image, b);
-  if (a[0] == b[0] && a[1] == -b[1]) return 0;
-  const double distance =
-      kcl_type_complex(type) ? hypot(a[0] - b[0], a[1] + b[1]) : fabs(a[0] - b[0]);
-  return distance / (largest[i] > largest[j] ? largest[i] : largest[j]);
-}
-
-/* The place of a_ji, or -1. *hint: its number in the row; that of the image before is often right. */
-static inline int64_t find_image(const kcl_csr *A, int64_t i, int64_t j, int64_t *hint) {
-  const int64_t first = A->row_ptr[j], end = A->row_ptr[j + 1], guess = first + *hint;
-  if (guess < end && A->col[guess] == i) return guess;
-  const int64_t k = kcl_first_from(A->col, first, end, i);
-  *hint = k - first;
-  return k < end && A->col[k] == i ? k : -1;
-}
-
-/* Compares entries in rows [from, to) with their images. Those below the diagonal meet those beyond it as in compare_typed; entries that were
- * passed over, having no image, and those that are left at the end are looked up. */
-static inline double difference_typed(const rounding *r, const kcl_type type, int64_t from,
-                                      int64_t to) {
-  const int64_t *const row_ptr = r->A->row_ptr;
-  const int32_t *const col = r->A->col;
-  int64_t *const next = r->next;
-  int64_t hint = 0;
-  double most = 0, now;
-  for (int64_t i = from, k = row_ptr[from]; i < to && most < r->enough; i++) {
-    for (; k < row_ptr[i + 1] && col[k] < i; k++) {
-      const int64_t j = col[k];
-      int64_t image = -1;
-      for (; j >= from && next[j] < row_ptr[j + 1] && col[next[j]] < i; next[j]++)
-        if ((now = apart(r, type, j, next[j], -1)) > most) most = now;
-      if (j < from)
-        image = find_image(r->A, i, j, &hint);
-      else if (next[j] < row_ptr[j + 1] && col[next[j]] == i)
-        image = next[j]++;
-      if ((now = apart(r, type, i, k, image)) > most) most = now;
-    }
-    if (k < row_ptr[i + 1] && col[k] == i) {
-      if ((now = apart(r, type, i, k, k)) > most) most = now;
-      k++;
-    }
-    next[i] = k, k = row_ptr[i + 1];
+/* The entry k of row i, and that of the `count` rows after it in its run, at this offset, with the images in their runs. */
+static unsigned compare_with_images(const kcl_mirror_search *c, int64_t k, int64_t i, int64_t count,
+                                    int64_t offset) {
+  const kcl_csr *A = c->A;
+  const int64_t step = kcl_row_length(A, i), end = i + offset + count;
+  unsigned broken = 0;
+  int64_t n = kcl_offset_run_of(c->runs, i + offset);
+  for (int64_t j = i + offset; j < end && broken != NOTHING; n++) {
+    const int64_t last = c->runs->first[n + 1] < end ? c->runs->first[n + 1] : end,
+                  row_end = A->row_ptr[j + 1],
+                  image = kcl_first_from(A->col, A->row_ptr[j], row_end, j - offset);
+    if (image == row_end || A->col[image] != j - offset) return NOTHING;
+    broken |= compare_series(A, k, step, image, kcl_row_length(A, j), last - j);
+    k += (last - j) * step, j = last;
   }
-  for (int64_t i = from; i < to && most < r->enough; i++)
-    for (int64_t k = next[i]; k < row_ptr[i + 1]; k++)
-      if ((now = apart(r, type, i, k, find_image(r->A, i, col[k], &hint))) > most) most = now;
-  return most;
+  return broken;
 }
 
-static double difference(const void *arg, int64_t from, int64_t to) {
-  const rounding *r = arg;
-  if (from >= to) return 0;
-  switch (r->A->type) {
-  case KCL_S: return difference_typed(r, KCL_S, from, to);
-  case KCL_D: return difference_typed(r, KCL_D, from, to);
-  case KCL_C: return difference_typed(r, KCL_C, from, to);
-  default: return difference_typed(r, KCL_Z, from, to);
+/* Rows [i, end) of one run. */
+static unsigned compare_run(const kcl_mirror_search *c, int64_t i, int64_t end, int64_t *apart) {
+  const kcl_csr *A = c->A;
+  const int64_t length = kcl_row_length(A, i), count = end - i;
+  unsigned broken = 0;
+  bool main = false;
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i] + length && broken != NOTHING; k++) {
+    const int64_t offset = A->col[k] - i;
+    *apart += offset < 0 ? count : offset > 0 ? -count : 0;
+    main |= offset == 0;
+    if (offset < 0) broken |= compare_with_images(c, k, i, count, offset);
+    for (int64_t r = 0; offset == 0 && r < count; r++) {
+      double a[2];
+      kcl_element(A->type, A->val, k + r * length, a);
+      broken |= look_at_diagonal(a, c->shift);
+    }
   }
+  return main ? broken : broken | look_at_diagonal((double[]){0, 0}, c->shift);
 }
 
-int kcl_asymmetry(kcl_context *ctx, const kcl_csr *A, double *out) {
-  const double unit = A->type == KCL_S || A->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
-  rounding r = {.A = A, .enough = 1e6 * unit};
-  int rc;
-  KCL_TRY(kcl_alloc_unset(ctx, A->rows, sizeof *r.largest, "row maxima", (void **)&r.largest));
-  KCL_TRY(kcl_alloc_unset(ctx, A->rows, sizeof *r.next, "places in rows", (void **)&r.next));
-  kcl_for(A->rows, KCL_FEW_ROWS, row_maxima, &r);
-  *out = kcl_largest(A->rows, KCL_FEW_ROWS, difference, &r) / unit;
-done:
-  free(r.largest), free(r.next);
-  return rc;
+kcl_mirror_search kcl_mirror_search_begin(const kcl_csr *A, const kcl_offset_runs *runs) {
+  return (kcl_mirror_search){.A = A, .runs = runs, .shift = first_shift(A)};
+}
+
+void kcl_mirror_search_rows(kcl_mirror_search *s, int64_t i, int64_t end) {
+  if (s->broken != NOTHING) s->broken |= compare_run(s, i, end, &s->apart);
+}
+
+kcl_mirror kcl_mirror_search_end(const kcl_mirror_search *s) {
+  return mirror_without(s->apart ? NOTHING : s->broken);
 }

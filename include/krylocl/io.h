@@ -69,6 +69,8 @@ typedef struct kcl_csr {
   size_t mapped_size;    /**< private: size of the mapping, bytes */
   int owners;            /**< private: owners beyond the first */
   bool lent;             /**< private: the arrays are another one's */
+  int *
+      structure_owners; /**< private: owners of row_ptr and col beyond the first; NULL: this matrix alone */
 } kcl_csr;
 
 /** Allocates a matrix with arrays for nnz entries, zeroed. At most 2^31 rows and columns. */

@@ -26,6 +26,7 @@ typedef struct kcl_precond_request {
   const kcl_csr *A;                   /* lives as long as the preconditioner */
   const kcl_stats *stats;             /* of A */
   struct kcl_distinct_rows *distinct; /* of A (core/matrix/repeats.h), or NULL */
+  const struct kcl_offset_runs *runs; /* of A (core/matrix/offset_runs.h), or NULL */
   bool hermitian, symmetric;
   const kcl_dense *near_null; /* kcl_options.near_null, of the system as given; or NULL */
   const int *col_power;       /* A's columns have been multiplied by 2 to these; NULL: by 1 */
@@ -139,9 +140,10 @@ int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *fr
 int kcl_precond_adopt_vector(kcl_preconditioner *M, const char *name, int64_t n, void *buffer,
                              void (*free_buffer)(kcl_context *ctx, void *buffer));
 void kcl_preconditioner_clear(kcl_preconditioner *M); /* of vectors and matrices */
-/* 1 / a_ii, [rows] of type KCL_D, or KCL_Z for complex A; KCL_USAGE where one is none or 0. distinct: A's rows, or NULL. */
+/* 1 / a_ii, [rows] of type KCL_D, or KCL_Z for complex A; KCL_USAGE where one is none or 0. distinct, offsets: A's rows, or NULL. */
 int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A,
-                                 const struct kcl_distinct_rows *distinct, double **out);
+                                 const struct kcl_distinct_rows *distinct,
+                                 const struct kcl_offset_runs *offsets, double **out);
 
 /* ---- for apply */
 static inline kcl_vec kcl_precond_constant(const kcl_program *k, int vector) {

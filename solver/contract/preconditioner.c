@@ -185,66 +185,6 @@ double kcl_preconditioner_bytes(const kcl_preconditioner *M) {
   return bytes;
 }
 
-/* ---------------------------------------------------------------- the diagonal */
-
-typedef struct inverting {
-  const kcl_csr *A;
-  const int64_t *run; /* the first rows of runs of equal ones, and A's rows; or NULL */
-  double *d;
-  _Atomic int64_t zero; /* the first row with none or 0 on the diagonal */
-} inverting;
-
-static void invert_diagonal(void *arg, int64_t from, int64_t to) {
-  inverting *v = arg;
-  const kcl_csr *A = v->A;
-  for (int64_t i = from; i < to; i++) {
-    double a[2];
-    int64_t k = A->row_ptr[i];
-    const int64_t end = A->row_ptr[i + 1];
-    while (k < end && A->col[k] < i) k++;
-    const double size = k < end && A->col[k] == i ? kcl_abs(A->type, A->val, k) : 0;
-    if (size == 0) {
-      kcl_lower(&v->zero, i);
-      return;
-    }
-    kcl_element(A->type, A->val, k, a);
-    if (kcl_type_complex(A->type))
-      v->d[2 * i] = a[0] / size / size, v->d[2 * i + 1] = -a[1] / size / size;
-    else
-      v->d[i] = 1 / a[0];
-  }
-}
-
-/* Rows of a run have the diagonal entry of its first. */
-static void invert_runs(void *arg, int64_t from, int64_t to) {
-  const inverting *v = arg;
-  const int width = kcl_type_complex(v->A->type) ? 2 : 1;
-  for (int64_t n = from; n < to; n++) {
-    const int64_t first = v->run[n];
-    invert_diagonal(arg, first, first + 1);
-    for (int64_t i = width * (first + 1); i < width * v->run[n + 1]; i++) v->d[i] = v->d[i - width];
-  }
-}
-
-int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A,
-                                 const kcl_distinct_rows *distinct, double **out) {
-  const kcl_type type = kcl_wide_type(A->type);
-  const bool in_runs = kcl_distinct_rows_listed(distinct, A);
-  inverting v = {.A = A, .zero = A->rows, .run = in_runs ? distinct->run : NULL};
-  int rc = kcl_alloc_unset(M->ctx, A->rows, kcl_type_size(type), "the diagonal", (void **)&v.d);
-  if ((*out = v.d) == NULL) return rc;
-  if (in_runs)
-    kcl_for(distinct->found.runs, KCL_FEW_ROWS, invert_runs, &v);
-  else
-    kcl_for(A->rows, KCL_FEW_ROWS, invert_diagonal, &v);
-  if (v.zero == A->rows) return KCL_OK;
-  free(*out), *out = NULL;
-  return kcl_fail(
-      M->ctx, KCL_USAGE,
-      "%s divides by the diagonal, and row %lld has none or zero there: use --precond none",
-      M->kind->name, (long long)v.zero + 1);
-}
-
 /* ---------------------------------------------------------------- sharing, binding */
 
 kcl_preconditioner *kcl_preconditioner_share(kcl_preconditioner *M) {

@@ -43,11 +43,18 @@ done:
   return rc;
 }
 
+/* The operator of earlier values in this format, if it can be given the new ones; or NULL. */
+static kcl_stored *find_reusable(const kcl_system *s, const kcl_format *f) {
+  kcl_stored *A = s->lender ? s->lender->operators[0] : NULL;
+  return A && A->type == kcl_system_matrix(s)->type && kcl_stored_refills(A, f) ? A : NULL;
+}
+
 static int add_operators(kcl_engine *e, const kcl_system *s, const kcl_format *f) {
-  kcl_stored *const *shared = s->shared, *AH = NULL;
+  kcl_stored *const *shared = s->shared, *AH = NULL, *earlier = find_reusable(s, f);
   int rc;
-  if (shared[0])
-    KCL_TRY(kcl_engine_share(e, shared[0]));
+  e->stale = !shared[0] && earlier;
+  if (shared[0] || earlier)
+    KCL_TRY(kcl_engine_share(e, shared[0] ? shared[0] : earlier));
   else
     KCL_TRY(kcl_engine_add(e, f, s));
   if (!e->method->adjoint) return KCL_OK;

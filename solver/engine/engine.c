@@ -38,6 +38,11 @@ int kcl_engine_share(kcl_engine *e, kcl_stored *A) {
   return rc;
 }
 
+void kcl_engine_refill(kcl_engine *e, const kcl_system *s) {
+  if (e->stale) kcl_stored_refill(e->operators[0], kcl_system_matrix(s), s->runs);
+  e->stale = false;
+}
+
 void kcl_engine_free(kcl_engine **e) {
   if (!*e) return;
   if ((*e)->executor.close) (*e)->executor.close(&(*e)->executor);

@@ -16,6 +16,7 @@ typedef struct kcl_engine {
   const kcl_precond_kind *precond;
   kcl_stored **operators; /* [operator_count], owned: A; A^H for methods that multiply by it */
   int operator_count;
+  bool stale;             /* A is the operator of earlier values, until kcl_engine_refill */
   kcl_preconditioner *M;  /* shared; NULL: none */
   kcl_program *program;   /* the method, recorded */
   kcl_executor executor;  /* of this program, with its geometry on the device */
@@ -46,6 +47,10 @@ int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_system *s)
 int kcl_engine_share(kcl_engine *e, kcl_stored *A);
 void kcl_engine_describe(kcl_engine *e, int asked_nrhs);
 
+/* The end of a set-up of new values, which cannot fail: an operator taken over from the engine of the earlier ones gets those of the system.
+ * That engine is not to run any more. Where A was built anew there is nothing to do. */
+void kcl_engine_refill(kcl_engine *e, const kcl_system *s);
+
 /* The adjoint of the system's matrix in this format, or in the one that suits it where formats are chosen here. */
 int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_stored **out);
 
@@ -64,7 +69,7 @@ int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *b
 /* Engines of other values are to apply M of this one: it gets A, with values of its own. values: of the system as given;
  * KCL_CHANGED: A is there with these alone, and they have been written over. */
 int kcl_engine_release_precond(kcl_engine *e, const void *values, bool changed);
-/* Frees what a later set-up of new values could use: preconditioners, and which rows repeat. */
+/* Frees what a later set-up of new values could use: preconditioners, and which rows repeat, values or offsets. */
 void kcl_system_forget_kept(kcl_system *s);
 
 /* b = A x alone (product.c): an engine without a method that shares A, nrhs columns per pass where A's format can. */

@@ -62,4 +62,5 @@ void kcl_system_forget_kept(kcl_system *s) {
   s->preconds = NULL;
   kcl_preconditioner_free(&s->given);
   kcl_distinct_rows_free(&s->repeated);
+  kcl_offset_runs_free(&s->runs);
 }

@@ -2,6 +2,7 @@
 #ifndef KCL_SYSTEM_H
 #define KCL_SYSTEM_H
 
+#include "core/matrix/offset_runs.h"
 #include "core/matrix/repeats.h"
 #include "core/program/ranks.h"
 #include "solver/engine/scale.h"
@@ -77,6 +78,7 @@ struct kcl_system {
   kcl_precond *object;         /* the caller's, owned: `given` is what it had at set-up; or NULL */
   kcl_distinct_rows *distinct; /* A's, while it is set up; NULL: each user finds its own */
   kcl_distinct_rows repeated;  /* owned: the same, for new values; A NULL: not worth keeping */
+  kcl_offset_runs *runs; /* of A's rows, shared, from the first update on; NULL: not looked for */
   /* known: stats is complete; structure_known: the fields that depend on values are to be computed; repeats_known: but for those
    * of kcl_compression, which are of earlier values and matter only to a choice of format. */
   bool known, structure_known, repeats_known;
@@ -119,6 +121,7 @@ static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
                                .A = kcl_system_matrix(s),
                                .stats = &s->stats,
                                .distinct = s->distinct,
+                               .runs = s->runs,
                                .hermitian = s->hermitian,
                                .symmetric = s->symmetric,
                                .near_null = s->options.near_null,

@@ -157,7 +157,9 @@ int kcl_matrix_update(kcl_matrix *A, const kcl_entries *entries) {
     return kcl_fail(A->ctx, KCL_USAGE, "entries is NULL, and the arrays of the matrix are a copy");
   if ((rc = entries ? take_entries(A->ctx, entries, &now) : kcl_csr_lend(A->ctx, A->A, &now)))
     return rc;
-  if ((rc = kcl_matrix_check_pattern(A->ctx, A->A, now))) {
+  rc = kcl_matrix_check_pattern(A->ctx, A->A, now);
+  if (!rc) rc = kcl_csr_share_structure(A->ctx, now, A->A);
+  if (rc) {
     kcl_csr_free(&now);
     return rc;
   }

@@ -36,7 +36,7 @@ static int jacobi_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_type type = kcl_wide_type(A->type);
   double *d;
   int rc = M->scale > 0 ? inverse_squares(M, q, &d)
-                        : kcl_precond_inverse_diagonal(M, A, q->distinct, &d);
+                        : kcl_precond_inverse_diagonal(M, A, q->distinct, q->runs, &d);
   return rc ? rc : kcl_precond_add_vector(M, "inverse_diagonal", A->cols, type, d);
 }
 

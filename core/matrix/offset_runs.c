@@ -1,0 +1,61 @@
+/* See offset_runs.h. */
+#include "core/matrix/offset_runs.h"
+#include "core/matrix/structure.h"
+#include <stdlib.h>
+
+enum { LEAST_ROWS = 8 }; /* of a run, on average */
+
+typedef struct run_search {
+  const kcl_csr *A;
+  unsigned char *begins; /* [rows] does a run begin there? */
+  _Atomic int64_t count;
+} run_search;
+
+static void mark_beginnings(void *arg, int64_t from, int64_t to) {
+  run_search *s = arg;
+  int64_t count = 0;
+  for (int64_t i = from; i < to; i++)
+    count += s->begins[i] = i == 0 || !kcl_rows_moved(s->A, 1, i, 1);
+  s->count += count;
+}
+
+static int list_beginnings(kcl_context *ctx, const run_search *s, kcl_offset_runs *r) {
+  const int64_t rows = s->A->rows;
+  int rc = kcl_alloc_unset(ctx, s->count + 1, sizeof *r->first, "runs of rows", (void **)&r->first);
+  if (rc) return rc;
+  for (int64_t i = 0; i < rows; i++)
+    if (s->begins[i]) r->first[r->count++] = i;
+  r->first[r->count] = rows;
+  return KCL_OK;
+}
+
+int kcl_offset_runs_find(kcl_context *ctx, const kcl_csr *A, kcl_offset_runs **out) {
+  run_search s = {.A = A};
+  kcl_offset_runs *r = *out = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *r, "runs of rows", (void **)&r));
+  KCL_TRY(kcl_alloc_unset(ctx, A->rows, 1, "runs of rows", (void **)&s.begins));
+  kcl_for(A->rows, KCL_FEW_ROWS, mark_beginnings, &s);
+  if (s.count <= A->rows / LEAST_ROWS) KCL_TRY(list_beginnings(ctx, &s, r));
+  *out = r, r = NULL;
+done:
+  free(s.begins);
+  kcl_offset_runs_free(&r);
+  return rc;
+}
+
+kcl_offset_runs *kcl_offset_runs_share(kcl_offset_runs *r) {
+  if (r) r->sharers++;
+  return r;
+}
+
+void kcl_offset_runs_free(kcl_offset_runs **r) {
+  kcl_offset_runs *runs = *r;
+  *r = NULL;
+  if (!runs || runs->sharers-- > 0) return;
+  free(runs->first), free(runs);
+}
+
+int64_t kcl_offset_run_of(const kcl_offset_runs *r, int64_t i) {
+  return kcl_first_offset_from(r->first, 0, r->count, i + 1) - 1;
+}
