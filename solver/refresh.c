@@ -79,10 +79,19 @@ static int update_from_scratch(const kcl_solver *s, const kcl_csr *A, kcl_solver
   return rc ? rc : kcl_setup_values(&system, out);
 }
 
+/* Of a solver whose device was lost: what stays of it is the shape of A. */
+static int update_standby(kcl_solver *s, const kcl_csr *A, int keep) {
+  const int rc = kcl_update(s->standby, A, keep);
+  if (rc) return rc;
+  s->given->A = *A, s->sums = s->standby->sums;
+  return KCL_OK;
+}
+
 int kcl_update(kcl_solver *s, const kcl_csr *A, int keep) {
   kcl_solver *fresh;
   if (!s) return kcl_need(NULL, "s", s);
   KCL_ENTER(s->system.ctx);
+  if (s->standby) return update_standby(s, A, keep);
   int rc = check_update(s, keep);
   if (rc) return rc;
   rc = keep == KCL_KEEP_NOTHING ? update_from_scratch(s, A, &fresh)

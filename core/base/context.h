@@ -95,6 +95,7 @@ struct kcl_context {
   kcl_tested
       tested[KCL_MOST_TESTED]; /* of self-tests of its driver (solver/engine/selftest.c), a ring */
   int tested_count;
+  bool device_failed;  /* a call of its driver failed since this was last cleared */
   bool objects_given;  /* OpenCL objects are the caller's */
   char put_aside[600]; /* kernels that failed one, by name; or empty */
   bool wrong_kernels;  /* the engine that was to be built last is among them */

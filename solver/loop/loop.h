@@ -81,6 +81,7 @@ struct kcl_loop {
   double start;     /* of the solve, by kcl_now(); later by the seconds that were no iterations */
   int64_t max_iter; /* of the solve; of each method where the caller set no limit */
   int64_t since;    /* passes over LOOP since the last REPLACE or START */
+  int64_t resumed_at; /* iterations that were made before `start` */
   int64_t shared;   /* iterations that active right-hand sides made together */
   bool enqueued;    /* one batch is enqueued and not yet polled */
   bool interrupted; /* by the progress callback */

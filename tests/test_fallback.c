@@ -1,0 +1,230 @@
+/* Devices that are lost during a solve. The functions of the driver are this program's: the k-th launch, wait or read fails, all calls
+ * fail from then on, or the queue gets a command that never ends. With the option fallback the solve converges on the CPU, and its
+ * residual, recomputed here, is below the tolerance; without it the solve ends with the best x that had been read back. */
+#include "core/base/context.h"
+#include "solver/calls.h"
+#include "tests/check.h"
+#include "tests/conform.h"
+#include "tests/options.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef KCL_NO_OPENCL
+int main(void) {
+  skip("this build has no OpenCL");
+  return check_report();
+}
+#else
+
+/* ---------------------------------------------------------------- faults */
+
+typedef enum fault { NO_FAULT, LAUNCH, FINISH, WAIT, READ, LOST, HANGS, FAULTS } fault;
+static const char *const fault_name[] = {"no fault", "launch", "finish", "wait",
+                                         "read",     "lost",   "hang"};
+static fault armed;
+static long left; /* calls until it strikes */
+static bool gone; /* LOST, and it has struck */
+
+static __typeof__(clEnqueueNDRangeKernel) driver_launch;
+static __typeof__(clFinish) driver_finish;
+static __typeof__(clWaitForEvents) driver_wait;
+static __typeof__(clEnqueueReadBuffer) driver_read;
+static cl_event(CL_API_CALL *create_gate)(cl_context, cl_int *);
+
+static bool strikes(fault which) {
+  if (gone) return true;
+  if (armed != which && !(armed == LOST && which == LAUNCH)) return false;
+  if (--left > 0) return false;
+  gone = armed == LOST;
+  if (!gone) armed = NO_FAULT; /* once */
+  return true;
+}
+
+/* An event that nobody sets, before the launch: what is enqueued later waits behind it. */
+static cl_event never(cl_command_queue queue) {
+  cl_context context;
+  cl_int code;
+  clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+  return create_gate(context, &code);
+}
+
+static cl_int CL_API_CALL launch_or_fail(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
+                                         const size_t *offset, const size_t *global,
+                                         const size_t *group, cl_uint count, const cl_event *list,
+                                         cl_event *event) {
+  if (strikes(LAUNCH)) return CL_OUT_OF_RESOURCES;
+  if (!strikes(HANGS))
+    return driver_launch(queue, kernel, dims, offset, global, group, count, list, event);
+  const cl_event gate = never(queue);
+  return driver_launch(queue, kernel, dims, offset, global, group, 1, &gate, event);
+}
+
+static cl_int CL_API_CALL finish_or_fail(cl_command_queue queue) {
+  return strikes(FINISH) ? CL_OUT_OF_RESOURCES : driver_finish(queue);
+}
+
+static cl_int CL_API_CALL wait_or_fail(cl_uint count, const cl_event *list) {
+  return strikes(WAIT) ? CL_DEVICE_NOT_AVAILABLE : driver_wait(count, list);
+}
+
+static cl_int CL_API_CALL read_or_fail(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                       size_t offset, size_t bytes, void *to, cl_uint count,
+                                       const cl_event *list, cl_event *event) {
+  return strikes(READ)
+             ? CL_OUT_OF_RESOURCES
+             : driver_read(queue, buffer, blocking, offset, bytes, to, count, list, event);
+}
+
+static void replace_calls(void) {
+  kcl_cl_load();
+  driver_launch = clEnqueueNDRangeKernel, clEnqueueNDRangeKernel = launch_or_fail;
+  driver_finish = clFinish, clFinish = finish_or_fail;
+  driver_wait = clWaitForEvents, clWaitForEvents = wait_or_fail;
+  driver_read = clEnqueueReadBuffer, clEnqueueReadBuffer = read_or_fail;
+  *(void **)&create_gate = kcl_cl_find("clCreateUserEvent");
+}
+
+static void arm(fault which, long calls) { armed = which, left = calls, gone = false; }
+
+/* ---------------------------------------------------------------- one solve */
+
+typedef struct trial {
+  kcl_context *ctx;
+  kcl_csr *A;
+  double *b, *x; /* [rows, nrhs] */
+  int nrhs;
+  kcl_options o;
+  kcl_solver *s;
+  kcl_report r[KCL_MAX_NRHS];
+  char what[100]; /* for messages */
+} trial;
+
+static double residual_of(const trial *t, int j) {
+  const int64_t n = t->A->rows;
+  const double *x = t->x + j * n, *b = t->b + j * n, *val = t->A->val;
+  long double rr = 0, bb = 0;
+  for (int64_t i = 0; i < n; i++) {
+    long double r = b[i];
+    for (int64_t k = t->A->row_ptr[i]; k < t->A->row_ptr[i + 1]; k++)
+      r -= (long double)val[k] * x[t->A->col[k]];
+    rr += r * r, bb += (long double)b[i] * b[i];
+  }
+  return (double)sqrtl(rr / bb);
+}
+
+/* A context of its own: one that a fault has lost stays so. False: there is no device. */
+static bool open_trial(const char *system, const kcl_options *o, int nrhs, trial *t) {
+  *t = (trial){.o = *o, .nrhs = nrhs};
+  if (kcl_context_create("opencl", 0, &t->ctx)) {
+    skip("everything: %s", kcl_error());
+    return false;
+  }
+  t->o.nrhs = nrhs;
+  if (!CHECKF(!kcl_generate(t->ctx, system, &t->A, NULL), "%s", kcl_error())) return false;
+  const size_t count = (size_t)(t->A->rows * nrhs);
+  t->b = malloc(count * sizeof *t->b), t->x = calloc(count, sizeof *t->x);
+  for (size_t i = 0; i < count; i++) t->b[i] = random_number();
+  snprintf(t->what, sizeof t->what, "%s with %s", o->solver, o->precond);
+  return CHECKF(!kcl_setup(t->ctx, t->A, &t->o, &t->s), "%s: %s", t->what, kcl_error()) &&
+         CHECK(!kcl_solver_checkpoint(t->s, NULL, 1e-9)); /* x is read back after each batch */
+}
+
+static void close_trial(trial *t) {
+  arm(NO_FAULT, 0);
+  kcl_solver_free(&t->s);
+  kcl_csr_free(&t->A);
+  free(t->b), free(t->x);
+  kcl_context_free(&t->ctx);
+}
+
+static int solve(trial *t) {
+  memset(t->x, 0, (size_t)(t->A->rows * t->nrhs) * sizeof *t->x);
+  return kcl_solve_many(t->s, t->nrhs, t->b, t->x, t->r);
+}
+
+/* Calls of this kind in a solve without a fault. */
+static long count_calls(trial *t, fault which) {
+  const long many = 1000000000;
+  arm(which, many);
+  CHECKF(!solve(t) && t->r->converged, "%s, no fault: %s", t->what, kcl_error());
+  return many - left;
+}
+
+/* ---------------------------------------------------------------- tests */
+
+static void check_continued(trial *t, const char *how) {
+  for (int j = 0; j < t->nrhs; j++) {
+    const kcl_report *r = &t->r[j];
+    const double residual = residual_of(t, j);
+    CHECKF(r->converged && r->fell_back && r->lost_why[0] && residual <= 1.01 * t->o.tol,
+           "%s, %s: %s, residual %g, lost: %s", t->what, how, kcl_reason_text(r->reason), residual,
+           r->lost_why);
+    CHECKF(r->lost_at <= r->iterations && r->history_size == r->iterations + 1,
+           "%s, %s: %lld of %lld iterations, a history of %lld", t->what, how,
+           (long long)r->lost_at, (long long)r->iterations, (long long)r->history_size);
+    CHECKF(strstr(r->changes, "the device was lost") != NULL, "changes: %s", r->changes);
+  }
+}
+
+static void check_ended(trial *t, const char *how) {
+  for (int j = 0; j < t->nrhs; j++) {
+    const kcl_report *r = &t->r[j];
+    const double residual = residual_of(t, j);
+    const bool good = r->converged && residual <= t->o.tol; /* lost after the last iteration */
+    CHECKF((r->reason == KCL_DEVICE_LOST || good) && !r->fell_back && r->lost_why[0],
+           "%s, %s: %s, lost: %s", t->what, how, kcl_reason_text(r->reason), r->lost_why);
+    CHECKF(fabs(residual - r->true_relative_residual) <= 1e-10 && residual <= 1,
+           "%s, %s: residual %g, reported %g", t->what, how, residual,
+           r->true_relative_residual);
+    CHECKF(r->x_iteration == r->lost_at && r->x_iteration <= r->iterations,
+           "%s, %s: x of %lld, read back at %lld", t->what, how, (long long)r->x_iteration,
+           (long long)r->lost_at);
+  }
+}
+
+static int64_t most_lost_at(const trial *t) {
+  int64_t at = 0;
+  for (int j = 0; j < t->nrhs; j++) at = t->r[j].lost_at > at ? t->r[j].lost_at : at;
+  return at;
+}
+
+/* In the middle of a solve, with the option and without it. */
+static void test_fault(const char *system, const kcl_options *o, int nrhs, fault which) {
+  trial t;
+  for (int with = 0; with < 2; with++) {
+    kcl_options mine = *o;
+    mine.fallback = with ? KCL_FALLBACK_CPU : KCL_FALLBACK_NONE;
+    if (!open_trial(system, &mine, nrhs, &t)) return close_trial(&t);
+    const long calls = count_calls(&t, which == LOST || which == HANGS ? LAUNCH : which);
+    arm(which, 1 + 2 * calls / 3);
+    CHECKF(!solve(&t), "%s, %s: %s", t.what, fault_name[which], kcl_error());
+    (with ? check_continued : check_ended)(&t, fault_name[which]);
+    if (which != FINISH && !strcmp(o->precond, "jacobi")) /* others have few batches */
+      CHECKF(most_lost_at(&t) > 0, "%s, %s: no x was read back", t.what, fault_name[which]);
+    close_trial(&t);
+  }
+}
+
+static void test_methods(void) {
+  static const char *const precond[] = {"jacobi", "sa"}, *const method[] = {"cg", "bicgstab",
+                                                                           "gmres"};
+  for (int m = 0; m < 3; m++)
+    for (int p = 0; p < 2; p++)
+      for (fault f = LAUNCH; f < FAULTS; f++) {
+        kcl_options o = cg_options();
+        o.solver = method[m], o.precond = precond[p], o.format = "csr-scalar", o.tol = 1e-10;
+        o.no_direct = true;
+        if (f != LOST && f != HANGS && !thorough() && (m + p + (int)f) % 3) continue;
+        test_fault("poisson2d:60", &o, 1, f);
+      }
+}
+
+int main(void) {
+  setenv("KRYLOCL_WATCHDOG", "3", 1);
+  replace_calls();
+  test_methods();
+  return check_report();
+}
+#endif
