@@ -85,6 +85,8 @@ static int end_rhs(kcl_solver *s, kcl_loop *l, int i) {
   kcl_rhs *v = &l->rhs[i];
   if (v->b_norm.norm == 0 || v->answered) return KCL_OK;
   v->report->reason = KCL_DEVICE_LOST;
+  v->report->relative_residual = sqrt(fmax(l->rr[i], 0)) * kcl_unit(v);
+  v->report->seconds_solve = (kcl_now() - s->began) / l->nrhs;
   v->report->lost_at = k->known ? k->at.iteration : 0;
   return kcl_answer_without_device(l, i, k->known ? k->x : NULL, v->report->lost_at);
 }
@@ -94,5 +96,6 @@ int kcl_end_without_device(kcl_solver *s, kcl_loop *l) {
   for (int i = 0; i < l->nrhs; i++)
     snprintf(l->rhs[i].report->lost_why, sizeof l->rhs[i].report->lost_why, "%s", kcl_error());
   for (int i = 0; i < l->nrhs && !rc; i++) rc = end_rhs(s, l, i);
+  kcl_checkpoints_report(s, l);
   return rc ? rc : kcl_loop_end(l);
 }

@@ -2,6 +2,7 @@
  * is kept until the new one is there, so that a failure loses nothing.
  */
 #include "solver/precond_object.h"
+#include <string.h>
 
 static void settle(kcl_solver *s) {
   kcl_distribution *d = s->system.distribution;
@@ -84,6 +85,7 @@ static int update_standby(kcl_solver *s, const kcl_csr *A, int keep) {
   const int rc = kcl_update(s->standby, A, keep);
   if (rc) return rc;
   s->given->A = *A, s->sums = s->standby->sums;
+  memcpy(s->standby->lost_why, s->lost_why, sizeof s->lost_why);
   return KCL_OK;
 }
 

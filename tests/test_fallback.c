@@ -221,9 +221,105 @@ static void test_methods(void) {
       }
 }
 
+static kcl_options jacobi_options(void) {
+  kcl_options o = cg_options();
+  o.precond = "jacobi", o.format = "csr-scalar", o.tol = 1e-10, o.no_direct = true;
+  CHECK(!kcl_options_set(&o, "fallback", "cpu"));
+  return o;
+}
+
+/* Side by side, in mixed precision, and with all left to "auto". */
+static void test_settings(void) {
+  kcl_options o = jacobi_options();
+  test_fault("poisson2d:60", &o, 3, LOST);
+  o.mixed = true;
+  test_fault("poisson2d:60", &o, 1, LOST);
+  o = kcl_defaults, o.no_direct = true, o.tol = 1e-10;
+  test_fault("convection:60", &o, 1, LAUNCH);
+}
+
+/* Four columns, two at a time: those after the loss begin on the CPU. Then other values, and one more solve. */
+static void test_later_solves(void) {
+  trial t;
+  kcl_options o = jacobi_options();
+  if (!open_trial("poisson2d:60", &o, 4, &t)) return;
+  kcl_solver *s = NULL;
+  o.nrhs = 2;
+  CHECKF(!kcl_setup(t.ctx, t.A, &o, &s), "%s", kcl_error());
+  kcl_solver_free(&t.s), t.s = s;
+  const long calls = count_calls(&t, LAUNCH);
+  arm(LOST, calls / 4);
+  CHECKF(!solve(&t), "%s", kcl_error());
+  check_continued(&t, "columns");
+  CHECKF(!t.r[3].lost_at && t.r[3].fell_back, "lost at %lld", (long long)t.r[3].lost_at);
+  for (int64_t k = 0; k < t.A->nnz; k++) ((double *)t.A->val)[k] *= 2;
+  CHECKF(!kcl_refresh(t.s, t.A), "%s", kcl_error());
+  CHECKF(!solve(&t) && t.r[0].converged && t.r[0].fell_back, "again: %s", kcl_error());
+  CHECKF(residual_of(&t, 0) <= 1e-10, "residual %g", residual_of(&t, 0));
+  kcl_setup_info about;
+  kcl_solver_info(t.s, &about);
+  CHECKF(strstr(about.kernel, "native"), "%s", about.kernel);
+  close_trial(&t);
+}
+
+/* A device that hangs is lost for all solvers of its context: each says so at once, or continues. */
+static void test_hung_context(void) {
+  trial t;
+  kcl_options o = jacobi_options();
+  kcl_solver *other = NULL, *late = NULL;
+  if (!open_trial("poisson2d:60", &o, 1, &t)) return;
+  o.fallback = KCL_FALLBACK_NONE;
+  CHECK(!kcl_setup(t.ctx, t.A, &o, &other));
+  arm(HANGS, 20);
+  CHECK(!solve(&t));
+  check_continued(&t, "hang");
+  const double begin = kcl_now();
+  memset(t.x, 0, (size_t)t.A->rows * sizeof *t.x);
+  CHECK(!kcl_solve_one(other, t.b, t.x, t.r) && t.r->reason == KCL_DEVICE_LOST && !t.r->fell_back);
+  CHECKF(kcl_setup(t.ctx, t.A, &o, &late) == KCL_DEVICE && strstr(kcl_error(), "no answer"), "%s",
+         kcl_error());
+  CHECKF(kcl_now() - begin < 3, "%g s", kcl_now() - begin);
+  kcl_solver_free(&other);
+  close_trial(&t);
+}
+
+typedef struct stopping {
+  kcl_solver *s;
+  int64_t last;
+  bool asked;
+} stopping;
+
+/* Iterations go on from those of the device; the stop comes after. */
+static int stop_later(void *user, const kcl_progress *p) {
+  stopping *q = user;
+  CHECKF(p->iteration >= q->last - 64, "iteration %lld after %lld", (long long)p->iteration,
+         (long long)q->last);
+  q->last = p->iteration;
+  if (gone && p->iteration > 100) kcl_solver_stop(q->s), q->asked = true;
+  return 0;
+}
+
+static void test_stop(void) {
+  trial t;
+  kcl_options o = jacobi_options();
+  stopping q = {0};
+  if (!open_trial("poisson2d:150", &o, 1, &t)) return;
+  q.s = t.s;
+  const kcl_call call = {.size = sizeof call, .zero_guess = 1, .progress = stop_later, .user = &q};
+  arm(LOST, 3 * 60);
+  CHECKF(!kcl_solve_call(t.s, &call, 1, t.b, t.x, t.r), "%s", kcl_error());
+  CHECKF(q.asked && t.r->reason == KCL_INTERRUPTED && t.r->fell_back, "%s",
+         kcl_reason_text(t.r->reason));
+  close_trial(&t);
+}
+
 int main(void) {
   setenv("KRYLOCL_WATCHDOG", "3", 1);
   replace_calls();
+  test_settings();
+  test_later_solves();
+  test_hung_context();
+  test_stop();
   test_methods();
   return check_report();
 }
