@@ -10,7 +10,7 @@
  *   matrix_arrays.c  the arrays of a matrix
  *   program_cache.c  compiled programs, kept in memory and on disk; compile.c: one compilation
  *   profile.c        event times
- *   watch.c          limits of waits; a device that does not answer
+ *   watch.c          limits of waits; a device that does not answer; watched_calls.c: the calls that have them
  */
 #ifndef KCL_OPENCL_DEVICE_H
 #define KCL_OPENCL_DEVICE_H
