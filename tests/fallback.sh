@@ -59,5 +59,26 @@ json j.json 'd["fallback"]["to"] == "cpu" and d["fallback"]["at_iteration"] == 0
 "$prog" solve A.mtx -d cpu --fallback gpu -q >out 2>err
 [ $? -eq 2 ] && grep -q "fallback" err
 verdict $? "a word that is none"
+
+# One of two ranks loses its device: all end with exit code 4 and its message.
+cat >rank.sh <<END
+[ "\$OMPI_COMM_WORLD_RANK\$PMI_RANK" != 1 ] || export LD_PRELOAD="$dir/shim.so" FAULT_AT=$launches KRYLOCL_WATCHDOG=3 FAULT_CALL=clEnqueueNDRangeKernel
+exec "$prog" solve A.mtx b.rhs -d opencl -s cg -p jacobi -f csr-scalar -q -o r.mtx
+END
+if command -v mpirun >/dev/null 2>&1 && "$prog" version | grep -q MPI; then
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+  export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_rmaps_default_mapping_policy \
+    OMPI_MCA_mpi_yield_when_idle
+  for fault in FAULT_LAST FAULT_HANGS; do
+    rm -f r.mtx
+    env $fault=1 timeout 1000 mpirun -n 2 sh rank.sh >out 2>err </dev/null
+    got=$?
+    [ "$got" -eq 4 ] && [ ! -e r.mtx ] && grep -q 'clEnqueueNDRangeKernel failed\|no answer' err
+    verdict $? "ranks, $fault: all end (exit $got)"
+  done
+else
+  echo "skipped: no MPI"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -2,6 +2,12 @@
  * fail from then on, or the queue gets a command that never ends. With the option fallback the solve converges on the CPU, and its
  * residual, recomputed here, is below the tolerance; without it the solve ends with the best x that had been read back. */
 #include "core/base/context.h"
+#ifndef KCL_NO_OPENCL
+#include "core/opencl/device/watch.h"
+#define CL(f) /* their names are those of the table again */
+#include "core/opencl/device/functions.def"
+#undef CL
+#endif
 #include "solver/calls.h"
 #include "tests/check.h"
 #include "tests/conform.h"
@@ -263,11 +269,12 @@ static void test_later_solves(void) {
 }
 
 /* A device that hangs is lost for all solvers of its context: each says so at once, or continues. */
-static void test_hung_context(void) {
+static void test_hung_context(bool calls_back) {
   trial t;
   kcl_options o = jacobi_options();
   kcl_solver *other = NULL, *late = NULL;
   if (!open_trial("poisson2d:60", &o, 1, &t)) return;
+  t.ctx->opencl->watched->calls_back = calls_back; /* else events are polled, as on a GPU */
   o.fallback = KCL_FALLBACK_NONE;
   CHECK(!kcl_setup(t.ctx, t.A, &o, &other));
   arm(HANGS, 20);
@@ -318,7 +325,7 @@ int main(void) {
   replace_calls();
   test_settings();
   test_later_solves();
-  test_hung_context();
+  test_hung_context(true), test_hung_context(false);
   test_stop();
   test_methods();
   return check_report();

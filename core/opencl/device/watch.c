@@ -49,7 +49,10 @@ int kcl_watch_begin(kcl_context *ctx) {
   const char *text = getenv("KRYLOCL_WATCHDOG");
   const double given = text && *text ? strtod(text, NULL) : -1;
   if (given == 0 || o->compiles_alone) return KCL_OK;
-  if ((o->watched = kcl_watched_context(o->context))) return o->watched->users++, KCL_OK;
+  if ((o->watched = kcl_watched_context(o->context))) {
+    o->watched->users++;
+    return KCL_OK;
+  }
   int rc = kcl_alloc(ctx, 1, sizeof *o->watched, "a watch", (void **)&o->watched);
   if (rc) return rc;
   o->watched->context = o->context, o->watched->given = given, o->watched->users = 1;
