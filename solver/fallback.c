@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Functions are in the context that was lost, or on its device. */
 bool kcl_may_fall_back(const kcl_solver *s) {
   const kcl_system *t = &s->system;
-  return t->options.fallback == KCL_FALLBACK_CPU && !t->object &&
+  return t->options.fallback == KCL_FALLBACK_CPU &&
+         !(t->object && t->object->kind == &kcl_precond_shell) &&
          !(t->shell && t->shell->place == KCL_OPENCL);
 }
 
@@ -22,13 +24,18 @@ static int forward_progress(void *user, const kcl_progress *p) {
   return s->system.ctx->stop || (o->progress && o->progress(o->user, p));
 }
 
-/* Names that were left open are chosen anew. Mixed precision is for devices where float pays. */
+/* Names that were left open are chosen anew; a preconditioner object is one of its kind, for A. Mixed precision is for devices where
+ * float pays. */
 static kcl_options options_of_standby(const kcl_solver *s) {
   const kcl_system *t = &s->system;
   kcl_options o = t->options;
   if (t->undecided.method && !t->direct) o.solver = "auto";
   if (t->undecided.precond) o.precond = "auto";
   o.format = t->undecided.model ? "model" : "auto";
+  if (t->object) {
+    o.near_null = t->object->near_null.val ? &t->object->near_null : NULL;
+    memcpy(o.parameters, t->object->system.options.parameters, sizeof o.parameters);
+  }
   o.mixed = false, o.fallback = KCL_FALLBACK_NONE;
   o.progress = forward_progress, o.user = (void *)(uintptr_t)s;
   return o;

@@ -8,7 +8,7 @@
 #include "core/opencl/device/functions.def"
 #undef CL
 #endif
-#include "solver/calls.h"
+#include "solver/solver.h"
 #include "tests/check.h"
 #include "tests/conform.h"
 #include "tests/options.h"
@@ -268,6 +268,52 @@ static void test_later_solves(void) {
   close_trial(&t);
 }
 
+static void test_object(void) {
+  trial t;
+  kcl_options o = jacobi_options();
+  kcl_precond *M = NULL;
+  if (!open_trial("poisson2d:60", &o, 1, &t)) return;
+  kcl_solver_free(&t.s);
+  o.precond = "ic";
+  CHECKF(!kcl_precond_make(t.ctx, t.A, &o, &M), "%s", kcl_error());
+  CHECKF(!kcl_setup_with(t.ctx, t.A, M, &o, &t.s), "%s", kcl_error());
+  arm(LOST, count_calls(&t, LAUNCH) / 2);
+  CHECKF(!solve(&t), "%s", kcl_error());
+  check_continued(&t, "object");
+  kcl_precond_free(&M);
+  close_trial(&t);
+}
+
+/* A diagonal matrix of 97 eigenvalues. */
+static int scale_rows(void *user, int adjoint, const kcl_vectors *x, kcl_vectors *y, void *queue) {
+  (void)user, (void)adjoint, (void)queue;
+  for (int64_t i = 0; i < x->rows; i++)
+    ((double *)y->data)[i] = (double)(i % 97 + 1) * ((const double *)x->data)[i];
+  return 0;
+}
+
+/* A function on the host goes on being called. */
+static void test_function(void) {
+  trial t;
+  kcl_options o = cg_options();
+  if (!open_trial("poisson2d:60", &o, 1, &t)) return;
+  const int64_t n = t.A->rows;
+  const kcl_shell shell = {.rows = n,
+                           .cols = n,
+                           .type = KCL_D,
+                           .apply = scale_rows,
+                           .place = KCL_HOST,
+                           .properties = KCL_SHELL_HERMITIAN};
+  kcl_solver_free(&t.s);
+  o.fallback = KCL_FALLBACK_CPU;
+  CHECKF(!kcl_setup_shell(t.ctx, &shell, NULL, &o, &t.s), "%s", kcl_error());
+  arm(LOST, count_calls(&t, LAUNCH) / 2);
+  CHECKF(!solve(&t) && t.r->converged && t.r->fell_back, "%s", kcl_error());
+  for (int64_t i = 0; i < n; i++)
+    if (!CHECK(fabs((double)(i % 97 + 1) * t.x[i] - t.b[i]) < 1e-5)) break;
+  close_trial(&t);
+}
+
 /* A device that hangs is lost for all solvers of its context: each says so at once, or continues. */
 static void test_hung_context(bool calls_back) {
   trial t;
@@ -325,6 +371,8 @@ int main(void) {
   replace_calls();
   test_settings();
   test_later_solves();
+  test_object();
+  test_function();
   test_hung_context(true), test_hung_context(false);
   test_stop();
   test_methods();

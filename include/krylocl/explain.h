@@ -108,7 +108,8 @@ typedef struct kcl_options {
   bool guard;
   /** 0: none. cpu: this solver and its later solves continue on the native executor, in a set-up of its own; other solvers of the
    * context are not touched. Once per second, and in at most a hundredth of the time, x is read back for it. Report: fell_back,
-   * lost_at, lost_why. Not where vectors or functions are on the device, or a preconditioner object was given: then as none.
+   * lost_at, lost_why. A preconditioner object is replaced by one of its kind for A. Not where vectors or functions are
+   * on the device, or the object is a function: then as none.
    * KCL_USAGE: not on several ranks. */
   kcl_fallback_rule fallback;
   int restart; /**< cycle length of gmres and fgmres, 1 to KCL_MAX_RESTART; 0: 20; ignored by other methods */
