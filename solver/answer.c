@@ -67,7 +67,8 @@ int kcl_answer_without_device(kcl_loop *l, int rhs, const void *x, int64_t itera
 
 bool kcl_solve_failed(const kcl_system *s, kcl_reason reason) {
   bool solved = reason == KCL_CONVERGED || reason == KCL_LEAST_SQUARES;
-  bool told = reason == KCL_INTERRUPTED || reason == KCL_DEVICE_LOST || (reason == KCL_ITERATION_LIMIT && s->options.max_iter);
+  bool told = reason == KCL_INTERRUPTED || reason == KCL_DEVICE_LOST ||
+              (reason == KCL_ITERATION_LIMIT && s->options.max_iter);
   return !solved && !told;
 }
 

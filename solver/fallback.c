@@ -7,14 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Functions are in the context that was lost, or on its device. */
-bool kcl_may_fall_back(const kcl_solver *s) {
-  const kcl_system *t = &s->system;
-  return t->options.fallback == KCL_FALLBACK_CPU &&
-         !(t->object && t->object->kind == &kcl_precond_shell) &&
-         !(t->shell && t->shell->place == KCL_OPENCL);
-}
-
 /* ---------------------------------------------------------------- set-up */
 
 /* The callback of the caller; and kcl_solver_stop is asked of the solver that the caller knows. */
@@ -50,7 +42,8 @@ static int create_context(const kcl_context *from, kcl_context **out) {
 }
 
 static int create_standby(kcl_solver *s) {
-  kcl_system system = {.A = s->system.A, .shell = s->system.shell, .options = options_of_standby(s)};
+  kcl_system system = {
+      .A = s->system.A, .shell = s->system.shell, .options = options_of_standby(s)};
   int rc = create_context(s->system.ctx, &system.ctx);
   if (!rc) rc = kcl_setup_system(&system, s->sums, NULL, KCL_KEEP_NOTHING, &s->standby);
   if (!rc && s->kept) s->standby->kept = kcl_csr_share(s->kept);

@@ -100,8 +100,9 @@ static const option_row option_table[] = {
      .words = {"no", "yes"}},
     {.option = {.name = "fallback",
                 .default_text = "none",
-                .help = "where the OpenCL device is lost during a solve: cpu continues there from the "
-                        "last x that was read back"},
+                .help =
+                    "where the OpenCL device is lost during a solve: cpu continues there from the "
+                    "last x that was read back"},
      .field = FIELD_ENUM,
      .offset = offsetof(kcl_options, fallback),
      .words = {"none", "cpu"}},

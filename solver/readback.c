@@ -4,6 +4,7 @@
 #include "core/base/context.h"
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
+#include "solver/precond_object.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -76,6 +77,14 @@ void kcl_readback_free(kcl_readback **k) {
 bool kcl_device_lost(const kcl_solver *s, const kcl_rhs *v, int rc) {
   const kcl_context *ctx = s->system.ctx;
   return rc && ctx->opencl && ctx->device_failed && s->readback && v->b;
+}
+
+/* Functions are in the context that was lost, or on its device. */
+bool kcl_may_fall_back(const kcl_solver *s) {
+  const kcl_system *t = &s->system;
+  return t->options.fallback == KCL_FALLBACK_CPU &&
+         !(t->object && t->object->kind == &kcl_precond_shell) &&
+         !(t->shell && t->shell->place == KCL_OPENCL);
 }
 
 /* ---------------------------------------------------------------- an end without the device */

@@ -47,11 +47,12 @@ struct kcl_solver {
   double direct_took;           /* seconds of the last one */
   kcl_checkpoints *checkpoints; /* owned; NULL: never asked for */
   kcl_readback *readback;       /* owned; x of the solve that runs (solver/readback.h); or NULL */
-  kcl_solver *standby; /* owned: in place of this one once its device was lost; or NULL */
-  char lost_why[KCL_LOST_WHY]; /* the device was lost: the failed call and its code; or empty */
-  const struct kcl_read_x *continues; /* of a standby: [right-hand sides] the x to go on from; or NULL */
-  double began;                       /* the latest solve, by kcl_now() */
-  const char *direct;           /* what finished it, where no method did; NULL */
+  kcl_solver *standby;          /* owned: in place of this one once its device was lost; or NULL */
+  char lost_why[KCL_LOST_WHY];  /* the device was lost: the failed call and its code; or empty */
+  const struct kcl_read_x
+      *continues;     /* of a standby: [right-hand sides] the x to go on from; or NULL */
+  double began;       /* the latest solve, by kcl_now() */
+  const char *direct; /* what finished it, where no method did; NULL */
   /* The factors of solver "direct", kept for the next solve, owned; NULL: nothing was factorised yet. */
   kcl_direct_factor *factor;
   kcl_csr *factored_A; /* A in double, which the factor uses */

@@ -182,8 +182,7 @@ static void check_ended(trial *t, const char *how) {
     CHECKF((r->reason == KCL_DEVICE_LOST || good) && !r->fell_back && r->lost_why[0],
            "%s, %s: %s, lost: %s", t->what, how, kcl_reason_text(r->reason), r->lost_why);
     CHECKF(fabs(residual - r->true_relative_residual) <= 1e-10 && residual <= 1,
-           "%s, %s: residual %g, reported %g", t->what, how, residual,
-           r->true_relative_residual);
+           "%s, %s: residual %g, reported %g", t->what, how, residual, r->true_relative_residual);
     CHECKF(r->x_iteration == r->lost_at && r->x_iteration <= r->iterations,
            "%s, %s: x of %lld, read back at %lld", t->what, how, (long long)r->x_iteration,
            (long long)r->lost_at);
@@ -215,7 +214,7 @@ static void test_fault(const char *system, const kcl_options *o, int nrhs, fault
 
 static void test_methods(void) {
   static const char *const precond[] = {"jacobi", "sa"}, *const method[] = {"cg", "bicgstab",
-                                                                           "gmres"};
+                                                                            "gmres"};
   for (int m = 0; m < 3; m++)
     for (int p = 0; p < 2; p++)
       for (fault f = LAUNCH; f < FAULTS; f++) {

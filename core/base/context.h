@@ -62,12 +62,12 @@ struct kcl_context {
   _Atomic int
       references; /* the caller's, until kcl_destroy, one per solver and operator, and one per entry */
   _Atomic int bystanders; /* of them: matrices by handle, which keep nothing on the device */
-  pthread_mutex_t lock; /* held by the thread that is inside; core/base/enter.c */
-  pid_t process;        /* that made the lock */
-  int depth;            /* entries of that thread */
-  bool solving;         /* a solve is running: its callbacks may not use the context */
-  bool watching;        /* kcl_context_watch's callback is running */
-  _Atomic bool stop;    /* kcl_solver_stop was called in this solve */
+  pthread_mutex_t lock;   /* held by the thread that is inside; core/base/enter.c */
+  pid_t process;          /* that made the lock */
+  int depth;              /* entries of that thread */
+  bool solving;           /* a solve is running: its callbacks may not use the context */
+  bool watching;          /* kcl_context_watch's callback is running */
+  _Atomic bool stop;      /* kcl_solver_stop was called in this solve */
   void (*watch)(void *user, const kcl_activity *a); /* or NULL */
   void *watcher;
   int (*ask)(void *asker); /* in a solve: is it to stop? NULL: there is no solve */

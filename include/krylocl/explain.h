@@ -337,9 +337,12 @@ typedef struct kcl_report {
       guard_checks; /**< checks of kcl_options.guard in this solve, all right-hand sides together */
   int64_t guard_errors;    /**< of them found an error in memory or arithmetic */
   int64_t guard_rollbacks; /**< returns to a state that had passed */
-  bool fell_back;     /**< the device was lost, and the native executor continued: kcl_options.fallback */
-  int64_t lost_at;    /**< then, or if reason is KCL_DEVICE_LOST: the iteration of the x that had been read back; 0: none had */
-  char lost_why[300]; /**< the call that failed, its code and the device; empty: the device was not lost */
+  bool
+      fell_back; /**< the device was lost, and the native executor continued: kcl_options.fallback */
+  int64_t
+      lost_at; /**< then, or if reason is KCL_DEVICE_LOST: the iteration of the x that had been read back; 0: none had */
+  char lost_why
+      [300]; /**< the call that failed, its code and the device; empty: the device was not lost */
   uint64_t x_sum; /**< kcl_checksum of the x that the residuals are of, [cols] of A's type */
   /** Other x have this residual, as far as is known: A has columns of zeros or fewer rows than columns, a direct
    * factorisation found a smaller rank than columns, or x is a least-squares solution and A is square (all but singular). */

@@ -116,7 +116,7 @@ void kcl_watch_end(kcl_opencl *o);
 /* Of the table kcl_opencl_ops: waits have a limit from here on, or no longer. */
 void kcl_opencl_watch(kcl_context *ctx, bool on);
 void kcl_watch_expect(const kcl_opencl *o,
-                      double seconds); /* all that is enqueued should take so long */
+                      double seconds);       /* all that is enqueued should take so long */
 double kcl_watch_limit(const kcl_opencl *o); /* seconds; INFINITY: none */
 bool kcl_watch_lost(const kcl_opencl *o);
 /* One wait that polls by itself, all 0 at its beginning. False: the limit has passed, the device is lost. */

@@ -141,12 +141,12 @@ static cl_int CL_API_CALL unmap_buffer(cl_command_queue queue, cl_mem buffer, vo
              : kcl_cl_driver.clEnqueueUnmapMemObject(queue, buffer, mapped, count, list, event);
 }
 
-void kcl_watch_install(void) {
-  kcl_cl_driver = kcl_cl;
-  kcl_cl.clFinish = watched_finish, kcl_cl.clWaitForEvents = watched_wait;
-  kcl_cl.clEnqueueReadBuffer = watched_read, kcl_cl.clEnqueueWriteBuffer = watched_write;
-  kcl_cl.clEnqueueMapBuffer = watched_map, kcl_cl.clEnqueueUnmapMemObject = unmap_buffer;
-  kcl_cl.clReleaseMemObject = release_buffer, kcl_cl.clReleaseKernel = release_kernel;
-  kcl_cl.clReleaseProgram = release_program, kcl_cl.clReleaseEvent = release_event;
-  kcl_cl.clReleaseCommandQueue = release_queue, kcl_cl.clReleaseContext = release_context;
+void kcl_watch_install(struct kcl_cl *table) {
+  kcl_cl_driver = *table;
+  table->clFinish = watched_finish, table->clWaitForEvents = watched_wait;
+  table->clEnqueueReadBuffer = watched_read, table->clEnqueueWriteBuffer = watched_write;
+  table->clEnqueueMapBuffer = watched_map, table->clEnqueueUnmapMemObject = unmap_buffer;
+  table->clReleaseMemObject = release_buffer, table->clReleaseKernel = release_kernel;
+  table->clReleaseProgram = release_program, table->clReleaseEvent = release_event;
+  table->clReleaseCommandQueue = release_queue, table->clReleaseContext = release_context;
 }

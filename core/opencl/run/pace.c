@@ -5,7 +5,7 @@
 static const double FIRST_PACE = 1e-9; /* seconds per byte */
 static const double FIRST_LAUNCH = 2e-4;
 
-static double predicted_seconds(const kcl_run *r, kcl_phase phase, double bytes, double times) {
+static double seconds_at_pace(const kcl_run *r, kcl_phase phase, double bytes, double times) {
   if (r->pace.slowest > 0) return r->pace.slowest * bytes;
   return FIRST_PACE * bytes + FIRST_LAUNCH * times * (r->k->stages[phase] + 1);
 }
@@ -13,7 +13,7 @@ static double predicted_seconds(const kcl_run *r, kcl_phase phase, double bytes,
 void kcl_run_expect(kcl_run *r, kcl_phase phase, int64_t times) {
   const int slot = (r->first + r->polls) % KCL_MOST_POLLS;
   const double bytes = (double)times * kcl_program_bytes(r->k, phase, r->k->nrhs),
-               seconds = predicted_seconds(r, phase, bytes, (double)times);
+               seconds = seconds_at_pace(r, phase, bytes, (double)times);
   kcl_watch_expect(run_context(r)->opencl, r->pace.before + seconds);
   r->pace.before = phase == KCL_REPLACE ? r->pace.before + seconds : seconds;
   r->pace.bytes[slot] = phase == KCL_LOOP ? bytes : 0, r->pace.began[slot] = kcl_now();

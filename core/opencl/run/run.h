@@ -119,8 +119,9 @@ typedef struct kcl_run {
   struct {          /* of batches */
     double slowest; /* seconds per byte; 0: not measured yet */
     double before;  /* predicted seconds of the batch before */
-    double bytes[KCL_MOST_POLLS], began[KCL_MOST_POLLS]; /* of outstanding polls; when they were enqueued */
-    double ended;                                        /* when the last one had ended */
+    double bytes[KCL_MOST_POLLS],
+        began[KCL_MOST_POLLS]; /* of outstanding polls; when they were enqueued */
+    double ended;              /* when the last one had ended */
   } pace;
 } kcl_run;
 
