@@ -122,7 +122,9 @@ static int solve_group(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   if (s->standby) return kcl_fall_back(s, nrhs, list, KCL_OK);
   const int rc = kcl_solve_some(s, nrhs, list);
   const bool continues = kcl_device_lost(s, list, rc) && kcl_may_fall_back(s);
-  return continues ? kcl_fall_back(s, nrhs, list, rc) : rc;
+  if (continues) return kcl_fall_back(s, nrhs, list, rc);
+  kcl_readback_forget(s);
+  return rc;
 }
 
 static int solve_all_columns(columns *c, kcl_report *reports) {

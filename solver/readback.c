@@ -10,19 +10,21 @@
 
 static const double SECOND = 1, SHARE = 0.01;
 
-static int keep_read_x(kcl_read_x *k, kcl_loop *l, int i) {
+/* A read that fails leaves the x before. */
+static int keep_read_x(kcl_readback *r, kcl_loop *l, int i) {
   const kcl_csr *A = l->system->A;
   const kcl_rhs *v = &l->rhs[i];
+  kcl_read_x *k = &r->rhs[i];
   int rc = KCL_OK;
   if (!v->b || v->b_norm.norm == 0 || !(l->rr[i] < INFINITY)) return KCL_OK;
   if (k->known && l->rr[i] > k->at.rr) return KCL_OK;
-  if (!k->x)
-    rc = kcl_alloc_unset(l->system->ctx, A->cols, kcl_type_size(A->type), "x, read back", &k->x);
-  k->known = false;
-  if (!rc) rc = kcl_take_x(l->system, l->engine, i, k->x, v->b_norm.shift);
-  if (rc) return rc;
-  k->at = kcl_checkpoint_rhs(l, i, 0);
-  k->known = kcl_norm_inf(A->type, k->x, A->cols) < INFINITY;
+  if (!r->room)
+    rc = kcl_alloc_unset(l->system->ctx, A->cols, kcl_type_size(A->type), "x, read back", &r->room);
+  if (!rc) rc = kcl_take_x(l->system, l->engine, i, r->room, v->b_norm.shift);
+  if (rc || !(kcl_norm_inf(A->type, r->room, A->cols) < INFINITY)) return rc;
+  void *before = k->x;
+  *k = (kcl_read_x){.known = true, .at = kcl_checkpoint_rhs(l, i, 0), .x = r->room};
+  r->room = before;
   return KCL_OK;
 }
 
@@ -36,7 +38,7 @@ static int read_x_back(kcl_solver *s, kcl_loop *l) {
   int rc = l->enqueued ? kcl_loop_poll(l) : KCL_OK; /* the batch ahead */
   l->enqueued = false;
   const double begin = kcl_now();
-  for (int i = 0; i < l->nrhs && !rc; i++) rc = keep_read_x(&k->rhs[i], l, i);
+  for (int i = 0; i < l->nrhs && !rc; i++) rc = keep_read_x(k, l, i);
   const double end = kcl_now();
   k->next = end + readback_pause(s, end - begin);
   return rc;
@@ -67,10 +69,12 @@ void kcl_readback_forget(kcl_solver *s) {
     free(s->readback->rhs[i].x);
     s->readback->rhs[i] = (kcl_read_x){.known = false};
   }
+  if (s->readback) free(s->readback->room), s->readback->room = NULL;
 }
 
 void kcl_readback_free(kcl_readback **k) {
   for (int i = 0; *k && i < KCL_MAX_NRHS; i++) free((*k)->rhs[i].x);
+  if (*k) free((*k)->room);
   free(*k), *k = NULL;
 }
 

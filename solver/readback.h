@@ -20,6 +20,7 @@ typedef struct kcl_read_x { /* of one right-hand side */
 struct kcl_readback {
   double next; /* kcl_now() when it is due */
   kcl_read_x rhs[KCL_MAX_NRHS];
+  void *room; /* [cols] for the next x, owned; or NULL */
 };
 
 /* The beginning of a solve: after each batch the loop asks whether x is due. Natively and on several ranks nothing is read. */
