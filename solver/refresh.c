@@ -80,7 +80,7 @@ static int update_from_scratch(const kcl_solver *s, const kcl_csr *A, kcl_solver
   return rc ? rc : kcl_setup_values(&system, out);
 }
 
-/* Of a solver whose device was lost: what stays of it is the shape of A. */
+/* A solver whose device was lost keeps the shape of A; all else is the standby's. */
 static int update_standby(kcl_solver *s, const kcl_csr *A, int keep) {
   const int rc = kcl_update(s->standby, A, keep);
   if (rc) return rc;

@@ -113,7 +113,7 @@ void kcl_opencl_profile_end(kcl_opencl *o);
 /* ---- watch.c. Of a context that has a queue; its end abandons what is lost. */
 int kcl_watch_begin(kcl_context *ctx);
 void kcl_watch_end(kcl_opencl *o);
-/* Of the table kcl_opencl_ops: waits have a limit from here on, or no longer. */
+/* In the table kcl_opencl_ops: waits have a limit from here on, or no longer. */
 void kcl_opencl_watch(kcl_context *ctx, bool on);
 void kcl_watch_expect(const kcl_opencl *o,
                       double seconds);       /* all that is enqueued should take so long */

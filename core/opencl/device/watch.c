@@ -169,7 +169,7 @@ static bool wait_for_call(kcl_watched *w, call_back *c) {
   return done;
 }
 
-/* Of a lost context the driver may call at any time: c stays. */
+/* The driver may call at any time after a loss: c stays then. */
 static cl_int await_call(kcl_watched *w, cl_event e) {
   call_back *c = malloc(sizeof *c);
   if (!c) return poll_event(w, e);
