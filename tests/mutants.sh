@@ -165,7 +165,6 @@ mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
 mutant leak-next-method solver/auto/adapt.c 'if (rc || !fits) kcl_engine_free(out);' 'if (!fits) kcl_engine_free(out);' conform_alloc
 # ---- lost devices
 mutant lost-answer solver/readback.c 'k->known ? k->x : NULL' 'NULL' test_fallback
-mutant lost-history solver/checkpoint_resume.c 'v->history->size = k->known ? k->at.history : 0;' '' test_fallback
 # ---- the persistent kernel's protocol
 G=kernels/persistent.clh M=kernels/messages.clh R=kernels/release.clh S=core/opencl/persistent/persistent_stage_source.c
 mutant message-sequence $M '*late |= ANY(o.odd ^ sequence);' '*late |= 0;' test_persistent
