@@ -50,6 +50,7 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   a.mixed = o->mixed, a.no_direct = o->no_direct, a.guard = o->guard;
   kcl_options_set(&a, "symmetry", o->symmetry ? o->symmetry : "default"); /* checked words */
   kcl_options_set(&a, "scale", o->scale ? o->scale : "default");
+  kcl_options_set(&a, "fallback", o->fallback ? o->fallback : "default");
   return a;
 }
 
@@ -60,6 +61,7 @@ static int open_solve_device(kcl_context *ctx, cli_run *r) {
   int rc = cli_device(ctx, o, &r->device);
   if (rc) return rc;
   r->seconds_device = cli_now() - r->seconds_device;
+  r->opened = r->device;
   cli_report_device(o, &r->device);
   return 0;
 }
@@ -280,6 +282,7 @@ static int write_solve_files(kcl_context *ctx, cli_run *r) {
 static int exit_verdict(const cli_run *r) {
   const kcl_report *w = &r->results[r->worst].report;
   if (r->solved < r->p.b->cols || w->reason == KCL_INTERRUPTED) return CLI_INTERRUPTED;
+  if (w->reason == KCL_DEVICE_LOST) return cli_fail(KCL_DEVICE, "%s", w->lost_why);
   if (!is_answered(r, w)) {
     if (r->o->quiet) cli_fail(CLI_NOT_CONVERGED, "not converged: %s", kcl_reason_text(w->reason));
     return CLI_NOT_CONVERGED;
@@ -320,6 +323,13 @@ static void free_run(cli_run *r) {
   cli_problem_free(&r->p);
 }
 
+/* Its driver may not answer, not even at the end of the process. */
+static bool device_was_lost(const cli_run *r) {
+  for (int64_t j = 0; j < r->solved; j++)
+    if (r->results[j].report.lost_why[0]) return true;
+  return false;
+}
+
 static int run_solve(kcl_context *ctx, const cli_options *o) {
   int rc, written, checked;
   double begin = cli_now();
@@ -339,7 +349,8 @@ static int run_solve(kcl_context *ctx, const cli_options *o) {
   written = write_solve_files(ctx, &r); /* before anything that may fail or take long */
   r.seconds_write = cli_now() - r.seconds_write;
   r.seconds_total = cli_now() - begin;
-  bool rate = (!o->quiet || o->json) && !cli_interrupted();
+  const bool lost = device_was_lost(&r);
+  bool rate = (!o->quiet || o->json) && !cli_interrupted() && !lost;
   if (rate) cli_busy(o, "measuring the memory rate");
   if (rate) kcl_stream_get(ctx, &r.stream);
   checked = check_solutions(ctx, &r);
@@ -350,7 +361,7 @@ static int run_solve(kcl_context *ctx, const cli_options *o) {
   cli_report_results(&r);
   rc = written ? written : exit_verdict(&r);
   if (!rc) rc = cli_interrupted() ? CLI_INTERRUPTED : checked;
-  if (cli_interrupted()) cli_leave(rc); /* a thread that was abandoned may still compute */
+  if (cli_interrupted() || lost) cli_leave(rc); /* a thread that was abandoned may still compute */
 done:
   free_run(&r);
   return rc;
@@ -364,7 +375,7 @@ const cli_command cli_solve = {
                "| checkpoint every resume "
                "devices shares partition reproducible check-tol check-output threads precision "
                "symmetry scale "
-               "no-direct mixed guard "
+               "no-direct mixed guard fallback "
                "atol restart nrhs parameters "
                "near-null coordinates profile verbose cache index-base",
 
@@ -421,6 +432,11 @@ const cli_command cli_solve = {
         "on "
         "from the last state that passed.\n"
         "\n"
+        "--fallback cpu: where the OpenCL device is lost during the solve, because a call of its "
+        "driver fails or it does not answer for 100 times as long as it should and 30 s "
+        "(KRYLOCL_WATCHDOG=seconds), the solve continues on the CPU from the last x that was read "
+        "back. Otherwise that x is written, and the exit code is 4.\n"
+        "\n"
         "--check compares x with a direct solution y that is refined with compensated residuals: d "
         "= |x - y|_inf / |y|_inf. The error of y is at most e = | |A^-1| w |_inf / |y|_inf, w = |b "
         "- A y| + u (|A| |y| + |b|), estimated with the same factors, so that of x is between d - "
@@ -468,7 +484,8 @@ const cli_command cli_solve = {
         "condition_estimate (a lower bound) [ritz_min ritz_max] "
         "[forward_error] [guard_checks guard_errors guard_rollbacks] [checkpoints bytes_checkpoint "
         "seconds_checkpoint] [resumed_at "
-        "(iteration)] "
+        "(iteration)] [fallback {from (device) to (cpu, or null: the solve ended) at_iteration "
+        "why}] "
         "history: pairs of an iteration and the residual after it, at most about "
         "1,000\n"
         "  [check {method verdict reason relative_difference (d) direct_error (e) "

@@ -229,6 +229,7 @@ int cli_validate(const cli_command *c, cli_options *o) {
   CLI_TRY(check_force(o));
   CLI_TRY(check_library_word("symmetry", o->symmetry, NULL));
   CLI_TRY(check_library_word("scale", o->scale, NULL));
+  CLI_TRY(check_library_word("fallback", o->fallback, NULL));
   CLI_TRY(check_rule("partition", o->partition, partitions, 2));
   CLI_TRY(check_mixed(o));
   if ((o->check_output || o->check_tol > 0) && !o->check) o->check = "direct";

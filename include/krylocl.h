@@ -384,7 +384,8 @@ typedef enum kcl_reason {
   KCL_STAGNATED,       /**< the true residual stopped falling: attainable accuracy reached */
   KCL_INTERRUPTED,     /**< the progress callback or kcl_solver_stop asked to stop */
   KCL_DIVERGED,        /**< the residual grew to 1e10 times the first, or |b| */
-  KCL_LEAST_SQUARES    /**< x minimises |b - A x|, which does not meet the stopping criterion */
+  KCL_LEAST_SQUARES,   /**< x minimises |b - A x|, which does not meet the stopping criterion */
+  KCL_DEVICE_LOST /**< the device failed or did not answer; x is the best that had been read back */
 } kcl_reason;
 
 /** A phrase such as "matrix is not positive definite". */

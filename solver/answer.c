@@ -52,9 +52,23 @@ static int take_nearest_x(kcl_loop *l, int i, answer *a) {
   return consider_candidate(a, CLEARLY, l->snapshots.iteration[i]);
 }
 
+int kcl_answer_without_device(kcl_loop *l, int rhs, const void *x, int64_t iteration) {
+  const kcl_csr *A = l->system->A;
+  answer a = {.system = l->system, .v = &l->rhs[rhs]};
+  int rc = consider_guess(&a);
+  if (rc || !x) return rc;
+  rc = kcl_alloc(l->system->ctx, A->cols, kcl_type_size(A->type), "the answer", &a.next);
+  if (rc) return rc;
+  memcpy(a.next, x, (size_t)A->cols * kcl_type_size(A->type));
+  rc = consider_candidate(&a, 1, iteration);
+  free(a.next);
+  return rc;
+}
+
 bool kcl_solve_failed(const kcl_system *s, kcl_reason reason) {
   bool solved = reason == KCL_CONVERGED || reason == KCL_LEAST_SQUARES;
-  bool told = reason == KCL_INTERRUPTED || (reason == KCL_ITERATION_LIMIT && s->options.max_iter);
+  bool told = reason == KCL_INTERRUPTED || reason == KCL_DEVICE_LOST ||
+              (reason == KCL_ITERATION_LIMIT && s->options.max_iter);
   return !solved && !told;
 }
 

@@ -3,6 +3,7 @@
  * copied; columns in OpenCL buffers stay there. */
 #include "core/base/context.h"
 #include "solver/engine/given.h"
+#include "solver/readback.h"
 #include "solver/solver.h"
 #include "solver/vectors.h"
 #include <math.h>
@@ -116,6 +117,16 @@ static int new_histories(kcl_solver *s, int64_t count) {
   return rc;
 }
 
+/* On the device, or where its solver was continued. */
+static int solve_group(kcl_solver *s, int nrhs, const kcl_rhs *list) {
+  if (s->standby) return kcl_fall_back(s, nrhs, list, KCL_OK);
+  const int rc = kcl_solve_some(s, nrhs, list);
+  const bool continues = kcl_device_lost(s, list, rc) && kcl_may_fall_back(s);
+  if (continues) return kcl_fall_back(s, nrhs, list, rc);
+  kcl_readback_forget(s);
+  return rc;
+}
+
 static int solve_all_columns(columns *c, kcl_report *reports) {
   kcl_solver *s = c->s;
   int at_once = s->selection.engine->program->nrhs;
@@ -123,6 +134,7 @@ static int solve_all_columns(columns *c, kcl_report *reports) {
   if (!rc && !s->system.distribution) rc = check_finite(c);
   if (!rc) rc = kcl_ranks_agree(kcl_system_ranks(&s->system), new_histories(s, c->k));
   s->selection.changes[0] = 0, s->seconds_solve = 0;
+  if (s->standby) s->standby->selection.changes[0] = 0;
   for (int64_t j = 0; j < c->k && !rc; j += at_once) {
     kcl_rhs list[KCL_MAX_NRHS] = {{0}};
     kcl_report unasked[KCL_MAX_NRHS];
@@ -132,7 +144,7 @@ static int solve_all_columns(columns *c, kcl_report *reports) {
       list[i].report = reports ? &reports[j + i] : &unasked[i];
       list[i].history = &s->history[j + i];
     }
-    if (!rc) rc = kcl_solve_some(s, nrhs, list);
+    if (!rc) rc = solve_group(s, nrhs, list);
     if (!rc) rc = return_columns(c, j, nrhs, list);
   }
   free(c->b), free(c->x);

@@ -32,6 +32,8 @@ int kcl_resume_check(const kcl_solver *s, const kcl_checkpoint_reader *r);
 /* Lines "word value" in one text, *size bytes with the NUL at its end, to be freed: two engines with the same lines, method,
  * preconditioner and format have the same bits. */
 int kcl_checkpoint_words(const kcl_solver *s, const kcl_engine *e, char **out, size_t *size);
+/* A right-hand side of the loop as a checkpoint has it. */
+kcl_saved_rhs kcl_checkpoint_rhs(const kcl_loop *l, int i, uint64_t b_sum);
 /* Checksum of b of a right-hand side, wherever it is. */
 int kcl_checkpoint_sum_b(kcl_loop *l, int rhs, uint64_t *out);
 

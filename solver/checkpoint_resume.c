@@ -2,6 +2,8 @@
 #include "core/base/context.h"
 #include "solver/auto/auto.h"
 #include "solver/checkpoint.h"
+#include "solver/engine/given.h"
+#include "solver/readback.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,17 +268,46 @@ static int resume_loop(resuming *w) {
   if (rc) return rc;
   for (int i = 0; i < l->nrhs; i++) restore_rhs(w, i);
   l->shared = h->shared, l->method_changed = h->method_changed != 0;
-  w->s->checkpoints->resumed_at = kcl_loop_iterations(l);
+  w->s->checkpoints->resumed_at = l->resumed_at = kcl_loop_iterations(l);
   if (!w->other[0]) w->s->selection.tried |= (unsigned)h->tried;
   w->s->selection.decided = true;
   tell_resumption(w);
   return w->other[0] ? go_on_from_x(w) : go_on(w);
 }
 
+/* ---------------------------------------------------------------- after another device */
+
+/* Norms of this device stay: those of the other differ by rounding. */
+static int continue_rhs(const resuming *w, int i, const kcl_read_x *k) {
+  kcl_loop *l = w->l;
+  kcl_rhs *v = &l->rhs[i];
+  const double rr0 = v->rr0, target = v->target;
+  v->history->size = k->known ? k->at.history : 0;
+  if (!k->known) return KCL_OK;
+  restore_rhs(w, i);
+  v->rr0 = rr0, v->target = target;
+  if (v->active) v->report->reason = KCL_CONVERGED;
+  return kcl_give_x(l->system, l->engine, i, k->x, v->b_norm.shift);
+}
+
+/* From x that was read back (solver/readback.h); nothing is known where the device was lost before. */
+static int continue_from_read_x(kcl_solver *s, kcl_loop *l) {
+  resuming w = {.s = s, .l = l};
+  bool any = false;
+  int rc = KCL_OK;
+  for (int i = 0; i < l->nrhs && !rc; i++) {
+    if (l->rhs[i].b_norm.norm == 0) continue;
+    w.rhs[i] = s->continues[i].at, any = any || s->continues[i].known;
+    rc = continue_rhs(&w, i, &s->continues[i]);
+  }
+  l->shared = l->resumed_at = kcl_loop_iterations(l);
+  return rc || !any ? rc : kcl_loop_restart(l);
+}
+
 int kcl_resume(void *owner, kcl_loop *l) {
   kcl_solver *s = owner;
   kcl_checkpoints *c = s->checkpoints;
-  if (!c || !c->resume) return KCL_OK;
+  if (!c || !c->resume) return s->continues ? continue_from_read_x(s, l) : KCL_OK;
   resuming w = {.s = s, .l = l, .r = c->resume};
   c->replaces = c->path && c->resume->predecessor &&
                 !strncmp(c->path, c->resume->path, strlen(c->path)) &&

@@ -18,7 +18,7 @@ typedef struct saving {
   kcl_checkpoint_writer writer;
 } saving;
 
-static kcl_saved_rhs rhs_as_saved(const kcl_loop *l, int i, uint64_t b_sum) {
+kcl_saved_rhs kcl_checkpoint_rhs(const kcl_loop *l, int i, uint64_t b_sum) {
   const kcl_rhs *v = &l->rhs[i];
   const kcl_control *c = &l->control[i];
   return (kcl_saved_rhs){.b_sum = b_sum,
@@ -101,7 +101,7 @@ static int put_all(saving *w) {
   int rc = kcl_checkpoint_put(&w->writer, &w->head, sizeof w->head);
   if (!rc) rc = kcl_checkpoint_put(&w->writer, w->words, (size_t)w->head.words);
   for (int i = 0; i < l->nrhs && !rc; i++) {
-    const kcl_saved_rhs v = rhs_as_saved(l, i, w->s->checkpoints->b_sum[i]);
+    const kcl_saved_rhs v = kcl_checkpoint_rhs(l, i, w->s->checkpoints->b_sum[i]);
     rc = kcl_checkpoint_put(&w->writer, &v, sizeof v);
   }
   for (int i = 0; i < l->nrhs && !rc; i++) {

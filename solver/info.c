@@ -63,6 +63,10 @@ static void describe_selection(const kcl_selection *c, kcl_setup_info *out) {
 void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
   if (out) *out = (kcl_setup_info){0};
   if (!s || !out) return;
+  if (s->standby) {
+    kcl_solver_info(s->standby, out);
+    return;
+  }
   const kcl_mixed *m = s->mixed;
   describe_selection(&s->selection, out);
   if (s->system.distribution) s->system.distribution->describe(s->system.distribution, out);

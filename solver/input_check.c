@@ -75,6 +75,14 @@ static int check_guard(const kcl_system *s) {
   return kcl_fail(s->ctx, KCL_USAGE, "the option guard: not %s", why);
 }
 
+static int check_fallback(const kcl_system *s) {
+  const kcl_fallback_rule f = s->options.fallback;
+  if (f != KCL_FALLBACK_NONE && f != KCL_FALLBACK_CPU)
+    return kcl_fail(s->ctx, KCL_USAGE, "fallback %d: no such rule", (int)f);
+  if (!f || !s->distribution) return KCL_OK;
+  return kcl_fail(s->ctx, KCL_USAGE, "the option fallback: not on several ranks");
+}
+
 int kcl_check_options(kcl_system *s) {
   const kcl_options *o = &s->options;
   const kcl_method *m;
@@ -87,7 +95,7 @@ int kcl_check_options(kcl_system *s) {
   if ((rc = kcl_check_parameters(&s->options))) return rc;
   if ((rc = kcl_check_device(s->ctx, o->precision))) return rc;
   if ((rc = check_restart(s->ctx, o->restart))) return rc;
-  return check_guard(s);
+  return (rc = check_guard(s)) ? rc : check_fallback(s);
 }
 
 /* ---------------------------------------------------------------- the matrix */

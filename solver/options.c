@@ -98,6 +98,14 @@ static const option_row option_table[] = {
      .field = FIELD_BOOL,
      .offset = offsetof(kcl_options, guard),
      .words = {"no", "yes"}},
+    {.option = {.name = "fallback",
+                .default_text = "none",
+                .help =
+                    "where the OpenCL device is lost during a solve: cpu continues there from the "
+                    "last x that was read back"},
+     .field = FIELD_ENUM,
+     .offset = offsetof(kcl_options, fallback),
+     .words = {"none", "cpu"}},
     {.option = {.name = "tol",
                 .default_text = "1e-8; 1e-5 for s and c",
                 .help = "relative residual to reach",

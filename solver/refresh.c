@@ -2,6 +2,7 @@
  * is kept until the new one is there, so that a failure loses nothing; values that are written over are written last.
  */
 #include "solver/precond_object.h"
+#include <string.h>
 
 static void settle(kcl_solver *s) {
   kcl_distribution *d = s->system.distribution;
@@ -79,10 +80,20 @@ static int update_from_scratch(const kcl_solver *s, const kcl_csr *A, kcl_solver
   return rc ? rc : kcl_setup_values(&system, out);
 }
 
+/* A solver whose device was lost keeps the shape of A; all else is the standby's. */
+static int update_standby(kcl_solver *s, const kcl_csr *A, int keep) {
+  const int rc = kcl_update(s->standby, A, keep);
+  if (rc) return rc;
+  s->given->A = *A, s->sums = s->standby->sums;
+  memcpy(s->standby->lost_why, s->lost_why, sizeof s->lost_why);
+  return KCL_OK;
+}
+
 int kcl_update(kcl_solver *s, const kcl_csr *A, int keep) {
   kcl_solver *fresh;
   if (!s) return kcl_need(NULL, "s", s);
   KCL_ENTER(s->system.ctx);
+  if (s->standby) return update_standby(s, A, keep);
   int rc = check_update(s, keep);
   if (rc) return rc;
   rc = keep == KCL_KEEP_NOTHING ? update_from_scratch(s, A, &fresh)

@@ -187,12 +187,18 @@ static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, int keep,
   return rc ? rc : kcl_mixed_judge(m, wide);
 }
 
-/* After a set-up of which the driver failed all self-tests: the native executor becomes the device, unless others use the context. */
+/* Was the device lost, and may the set-up go on without it? */
+static bool loses_device(const kcl_system *s) {
+  return s->options.fallback == KCL_FALLBACK_CPU && s->ctx->device_failed;
+}
+
+/* After a set-up of which the driver failed all self-tests, or that lost its device: the native executor becomes the device, unless
+ * others use the context. */
 static bool takes_cpu(const kcl_system *s) {
   kcl_context *ctx = s->ctx;
   char put_aside[sizeof ctx->put_aside];
-  if (!ctx->opencl || ctx->objects_given || !ctx->wrong_kernels || s->given || s->object ||
-      s->shared[0])
+  if (!ctx->opencl || ctx->objects_given || !(ctx->wrong_kernels || loses_device(s)) || s->given ||
+      s->object || s->shared[0])
     return false;
   memcpy(put_aside, ctx->put_aside, sizeof put_aside);
   if (kcl_select(ctx, "cpu", 0)) return false;
@@ -201,15 +207,25 @@ static bool takes_cpu(const kcl_system *s) {
   return true;
 }
 
+/* After a set-up that failed. */
+static int set_up_on_cpu(const kcl_system *system, kcl_sums sums, int failed, kcl_solver **out) {
+  char why[KCL_LOST_WHY] = "";
+  if (loses_device(system)) snprintf(why, sizeof why, "%s", kcl_error());
+  if (!takes_cpu(system)) return failed;
+  const int rc = kcl_setup_system(system, sums, NULL, KCL_KEEP_NOTHING, out);
+  if (!rc) memcpy((*out)->lost_why, why, sizeof why);
+  return rc;
+}
+
 int kcl_setup_values(kcl_system *system, kcl_solver **out) {
   const double start = kcl_now();
   const int rc = kcl_csr_check(system->ctx, system->A);
   if (rc) return rc;
   const kcl_sums sums = kcl_sums_of(system->A);
   system->seconds_check = kcl_now() - start;
+  system->ctx->device_failed = false;
   const int failed = kcl_setup_system(system, sums, NULL, KCL_KEEP_NOTHING, out);
-  return failed && takes_cpu(system) ? kcl_setup_system(system, sums, NULL, KCL_KEEP_NOTHING, out)
-                                     : failed;
+  return failed ? set_up_on_cpu(system, sums, failed, out) : KCL_OK;
 }
 
 int kcl_setup(kcl_context *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
@@ -286,6 +302,7 @@ void kcl_solver_free(kcl_solver **s) {
     return;
   }
   kcl_context *ctx = (*s)->system.ctx;
+  kcl_solver_free(&(*s)->standby);
   kcl_mixed_free(&(*s)->mixed);
   kcl_engine_free(&(*s)->selection.engine);
   kcl_system_forget_kept(&(*s)->system);
@@ -296,6 +313,7 @@ void kcl_solver_free(kcl_solver **s) {
   forget_shared(&(*s)->system);
   kcl_histories_free(&(*s)->history, (*s)->histories);
   kcl_checkpoints_free(&(*s)->checkpoints);
+  kcl_readback_free(&(*s)->readback);
   kcl_rescue_forget(*s);
   kcl_distribution *d = (*s)->system.distribution;
   if (d) d->free(d);

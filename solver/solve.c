@@ -8,6 +8,7 @@
 #include "core/base/context.h"
 #include "solver/engine/given.h"
 #include "solver/guard/guard.h"
+#include "solver/readback.h"
 #include "solver/solver.h"
 #include <float.h>
 #include <math.h>
@@ -153,7 +154,9 @@ static int begin_rhs(const kcl_solver *s, kcl_loop *l, int i, double bytes) {
   *v->report = (kcl_report){.bytes_per_iteration = bytes,
                             .converged = !v->active,
                             .normal_residual = s->selection.engine->method->least_squares ? 0 : -1,
+                            .fell_back = s->lost_why[0] != 0,
                             .changes = s->selection.changes};
+  memcpy(v->report->lost_why, s->lost_why, sizeof s->lost_why);
   if ((rc = read_guess(system, v))) return rc;
   v->allowed = kcl_system_tol(system);
   if (atol > 0 && v->active)
@@ -247,6 +250,10 @@ static bool may_restore(const kcl_solver *s) {
   return s->kept && !s->kept->lent && !s->kept->mapped;
 }
 
+static bool ends_without_device(const kcl_solver *s, const kcl_loop *l, int rc) {
+  return kcl_device_lost(s, &l->rhs[0], rc) && !kcl_may_fall_back(s) && !s->system.shell;
+}
+
 /* Right-hand sides that begin_all did not reach have nothing that was fetched. */
 int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   const kcl_options *o = &s->system.options;
@@ -260,15 +267,20 @@ int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   kcl_guard *guard = NULL;
   bool any;
   s->direct = NULL, s->factored = false;
+  s->began = kcl_now(), s->system.ctx->device_failed = false;
   kcl_checkpoints_begin(s, &l);
   for (int i = 0; i < KCL_MAX_NRHS; i++)
     l.control[i] = (kcl_control){.stop = 1, .limit = (int32_t)l.max_iter};
   int rc = begin_all(s, &l, list, &any);
+  if (!rc) rc = kcl_readback_begin(s, &l);
   if (!rc && l.every)
     rc = kcl_alloc(s->system.ctx, s->system.A->cols, kcl_type_size(s->system.A->type), "x to show",
                    &l.observed);
   if (!rc && o->guard) rc = kcl_guard_create(&l, may_restore(s), &guard);
+  kcl_watch_device(s->system.ctx, true);
   if (!rc && any) rc = kcl_ranks_agree(kcl_system_ranks(&s->system), solve_nonzero(s, &l));
+  kcl_watch_device(s->system.ctx, false);
+  if (ends_without_device(s, &l, rc)) rc = kcl_end_without_device(s, &l);
   kcl_guard_report(guard, &l);
   if (!rc) rc = certify_all(s, &l);
   kcl_guard_free(&guard);

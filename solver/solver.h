@@ -24,6 +24,8 @@ typedef struct kcl_given {
 } kcl_given;
 
 typedef struct kcl_checkpoints kcl_checkpoints;
+typedef struct kcl_readback kcl_readback;
+enum { KCL_LOST_WHY = sizeof((kcl_report *)0)->lost_why };
 
 struct kcl_solver {
   kcl_given *given;        /* owned: what system.A and its options point to */
@@ -44,7 +46,13 @@ struct kcl_solver {
   double direct_seconds;        /* predicted for one; 0: not yet; INFINITY: not affordable */
   double direct_took;           /* seconds of the last one */
   kcl_checkpoints *checkpoints; /* owned; NULL: never asked for */
-  const char *direct;           /* what finished it, where no method did; NULL */
+  kcl_readback *readback;       /* owned; x of the solve that runs (solver/readback.h); or NULL */
+  kcl_solver *standby;          /* owned: in place of this one once its device was lost; or NULL */
+  char lost_why[KCL_LOST_WHY];  /* the device was lost: the failed call and its code; or empty */
+  const struct kcl_read_x
+      *continues;     /* of a standby: [right-hand sides] the x to go on from; or NULL */
+  double began;       /* the latest solve, by kcl_now() */
+  const char *direct; /* what finished it, where no method did; NULL */
   /* The factors of solver "direct", kept for the next solve, owned; NULL: nothing was factorised yet. */
   kcl_direct_factor *factor;
   kcl_csr *factored_A; /* A in double, which the factor uses */
@@ -91,6 +99,11 @@ int kcl_checkpoint_when_due(void *owner, kcl_loop *l);
 int kcl_resume(void *owner, kcl_loop *l);
 void kcl_checkpoints_report(const kcl_solver *s, const kcl_loop *l);
 void kcl_checkpoints_free(kcl_checkpoints **c);
+void kcl_readback_free(kcl_readback **k); /* or of NULL */
+
+/* x of a right-hand side whose device is lost: x [cols], of that iteration, or NULL; the guess or 0 where that is nearer
+ * (solver/answer.c). */
+int kcl_answer_without_device(kcl_loop *l, int rhs, const void *x, int64_t iteration);
 
 /* Checks of what was asked for, before anything is computed; and of A for this method (solver/input_check.c). */
 int kcl_check_options(kcl_system *s);

@@ -167,6 +167,8 @@ mutant ranks-certificate solver/certify.c 'return q->ranks ? q->ranks->norm(q->r
 mutant reader-duplicates data/files/csr_build.c 'same ? add_mirrored(*sum, v, negated && col[m] > r) : v;' 'v;' test_read
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
 mutant leak-next-method solver/auto/adapt.c 'if (rc || !fits) kcl_engine_free(out);' 'if (!fits) kcl_engine_free(out);' conform_alloc
+# ---- lost devices
+mutant lost-answer solver/readback.c 'k->known ? k->x : NULL' 'NULL' test_fallback
 # ---- the persistent kernel's protocol
 G=kernels/persistent.clh M=kernels/messages.clh R=kernels/release.clh S=core/opencl/persistent/persistent_stage_source.c
 mutant message-sequence $M '*late |= ANY(o.odd ^ sequence);' '*late |= 0;' test_persistent

@@ -23,6 +23,17 @@ static void add_history(cJSON *o, const kcl_report *p) {
   }
 }
 
+static void add_fallback(cJSON *o, const cli_run *r, const kcl_report *p) {
+  cJSON *f = cJSON_AddObjectToObject(o, "fallback");
+  cli_json_text(f, "from", r->opened.name);
+  if (p->fell_back)
+    cli_json_text(f, "to", "cpu");
+  else
+    cJSON_AddNullToObject(f, "to");
+  cli_json_count(f, "at_iteration", p->lost_at);
+  cli_json_text(f, "why", p->lost_why);
+}
+
 /* Adds the results of one right-hand side. */
 static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
   const kcl_report *p = &s->report;
@@ -41,6 +52,7 @@ static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
     cli_json_number(o, "bytes_checkpoint", p->bytes_checkpoint);
     cli_json_number(o, "seconds_checkpoint", p->seconds_checkpoint);
   }
+  if (p->lost_why[0]) add_fallback(o, r, p);
   if (p->resumed_at) cli_json_count(o, "resumed_at", p->resumed_at);
   cli_json_bool(o, "mixed", p->mixed);
   if (p->mixed) {

@@ -237,6 +237,14 @@ static void say_guard(const cli_run *r) {
           cli_count(p->guard_rollbacks).s);
 }
 
+static void say_lost_device(const cli_run *r) {
+  const kcl_report *p = &r->results[r->worst].report;
+  if (!p->lost_why[0]) return;
+  cli_say(r->o, "fallback    %s: %s\n",
+          p->fell_back ? "the CPU took the place of the device" : "none, the device was lost",
+          p->lost_why);
+}
+
 void cli_report_results(const cli_run *r) {
   for (int64_t j = 0; j < r->solved; j++) say_result(r, j);
   if (r->solved < r->p.b->cols)
@@ -245,6 +253,7 @@ void cli_report_results(const cli_run *r) {
   cli_report_ranks(r);
   cli_checkpoint_say(r);
   say_guard(r);
+  say_lost_device(r);
   say_times(r);
   say_solve_speed(r);
   cli_profile_say(r);

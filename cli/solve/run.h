@@ -28,7 +28,7 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   const cli_options *o;
   cli_problem p;
   kcl_options asked;
-  kcl_device device;
+  kcl_device device, opened; /* in use after the set-up, and the one that was asked for */
   kcl_solver *solver;
   struct kcl_mpi_share *shares; /* [share_count], after the solves */
   int share_count;

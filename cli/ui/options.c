@@ -51,6 +51,7 @@ static const cli_option table[] = {
     {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0, NULL, "=precision"},
     {"symmetry", 0, CLI_TEXT, "RULE", AT(symmetry), 0, 0, NULL, "=symmetry"},
     {"scale", 0, CLI_TEXT, "RULE", AT(scale), 0, 0, NULL, "=scale"},
+    {"fallback", 0, CLI_TEXT, "RULE", AT(fallback), 0, 0, NULL, "=fallback"},
     {"guard", 0, CLI_FLAG, NULL, AT(guard), 0, 0, NULL, NULL},
     {"no-direct", 0, CLI_FLAG, NULL, AT(no_direct), 0, 0, NULL, NULL},
     {"mixed", 0, CLI_FLAG, NULL, AT(mixed), 0, 0, NULL, NULL},

@@ -21,7 +21,7 @@ typedef struct cli_options {
       *other; /* other: --compare of spmv */
   const char *solver, *precond, *parameters, *format, *formats, *device, *precision, *check,
       *check_output, *symmetry, *scale, *partition, *threads_list, *layout, *resume, *index_base,
-      *resumed, *checkpoint, *every, *figures, *markdown, *latex, *page;
+      *resumed, *fallback, *checkpoint, *every, *figures, *markdown, *latex, *page;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs, ranks, samples,
       rounds;                                           /* threads: the first */
   double least;                                         /* percent */

@@ -61,12 +61,13 @@ typedef struct kcl_tested {
 struct kcl_context {
   _Atomic int
       references; /* the caller's, until kcl_destroy, one per solver and operator, and one per entry */
-  pthread_mutex_t lock; /* held by the thread that is inside; core/base/enter.c */
-  pid_t process;        /* that made the lock */
-  int depth;            /* entries of that thread */
-  bool solving;         /* a solve is running: its callbacks may not use the context */
-  bool watching;        /* kcl_context_watch's callback is running */
-  _Atomic bool stop;    /* kcl_solver_stop was called in this solve */
+  _Atomic int bystanders; /* of them: matrices by handle, which keep nothing on the device */
+  pthread_mutex_t lock;   /* held by the thread that is inside; core/base/enter.c */
+  pid_t process;          /* that made the lock */
+  int depth;              /* entries of that thread */
+  bool solving;           /* a solve is running: its callbacks may not use the context */
+  bool watching;          /* kcl_context_watch's callback is running */
+  _Atomic bool stop;      /* kcl_solver_stop was called in this solve */
   void (*watch)(void *user, const kcl_activity *a); /* or NULL */
   void *watcher;
   int (*ask)(void *asker); /* in a solve: is it to stop? NULL: there is no solve */
@@ -97,6 +98,7 @@ struct kcl_context {
   kcl_tested
       tested[KCL_MOST_TESTED]; /* of self-tests of its driver (solver/engine/selftest.c), a ring */
   int tested_count;
+  bool device_failed;  /* a call of its driver failed since this was last cleared */
   bool objects_given;  /* OpenCL objects are the caller's */
   char put_aside[600]; /* kernels that failed one, by name; or empty */
   bool wrong_kernels;  /* the engine that was to be built last is among them */

@@ -13,6 +13,7 @@ const char *kcl_reason_text(int r) {
       [KCL_STAGNATED] = "stagnated: the true residual stopped falling",
       [KCL_INTERRUPTED] = "interrupted",
       [KCL_DIVERGED] = "diverged: the residual grew without bound",
-      [KCL_LEAST_SQUARES] = "least-squares solution: x minimises |b - A x|"};
+      [KCL_LEAST_SQUARES] = "least-squares solution: x minimises |b - A x|",
+      [KCL_DEVICE_LOST] = "the device was lost"};
   return (unsigned)r < sizeof text / sizeof *text ? text[r] : "unknown reason";
 }

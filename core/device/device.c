@@ -218,7 +218,7 @@ static int no_match(kcl_context *ctx, const char *want, const kcl_device *list, 
 
 /* Refuses to change the device while there are solvers and operators, which keep its buffers and compiled kernels. */
 static int check_unused(kcl_context *ctx) {
-  const int users = ctx->references - 1 - ctx->depth;
+  const int users = ctx->references - 1 - ctx->depth - ctx->bystanders;
   if (!users || !ctx->selected) return KCL_OK;
   return kcl_fail(
       ctx, KCL_USAGE,

@@ -28,6 +28,9 @@ int kcl_read_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, 
 int kcl_write_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, const void *from);
 void kcl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place *out);
 
+/* Waits for the context's device have a limit from here on, or no longer (core/opencl/device/watch.c); natively nothing. */
+void kcl_watch_device(kcl_context *ctx, bool on);
+
 /* Host memory that is pinned for the device; ordinary memory for the native executor. */
 int kcl_pin(kcl_context *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out);
 void kcl_unpin(kcl_context *ctx, kcl_pinned *p); /* also of an empty one */

@@ -64,6 +64,10 @@ void kcl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place *out) 
   kcl_opencl_backend->describe_buffer(ctx, buffer, out);
 }
 
+void kcl_watch_device(kcl_context *ctx, bool on) {
+  if (ctx->opencl) kcl_opencl_backend->watch(ctx, on);
+}
+
 int kcl_pin(kcl_context *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out) {
   *out = (kcl_pinned){NULL, NULL};
   if (ctx->opencl)

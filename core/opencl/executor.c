@@ -110,6 +110,11 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   return kcl_cl_check(run_context(r), code, "clEnqueueNDRangeKernel", "iterating");
 }
 
+static int opencl_run(kcl_executor *ex, kcl_phase phase, int64_t times) {
+  kcl_run_expect(ex->data, phase, times);
+  return run_batch(ex, phase, times);
+}
+
 static int opencl_finish(kcl_executor *ex) {
   kcl_run *r = ex->data;
   cl_int code = clFinish(run_queue(r));
@@ -131,7 +136,9 @@ static int opencl_finish(kcl_executor *ex) {
 }
 
 static int next_poll(kcl_run *r) {
+  const double begin = kcl_now();
   int rc = kcl_cl_check(run_context(r), await_poll(r), "clWaitForEvents", "iterating");
+  if (!rc) kcl_run_measure_pace(r, r->first, begin);
   r->first = (r->first + 1) % KCL_MOST_POLLS, r->polls--;
   return rc;
 }
@@ -144,10 +151,11 @@ static int opencl_poll(kcl_executor *ex, kcl_control *control, double *rr) {
   while (!rc && kcl_program_ranks(r->k) && r->polls > 1) rc = next_poll(r);
   const int slot = r->first;
   if (!rc) rc = next_poll(r);
+  if (rc) return rc;
   memcpy(control, r->mirror[slot], (size_t)r->k->nrhs * sizeof *control);
   for (int c = 0; c < r->k->nrhs; c++)
     rr[c] = run_real_at(r, r->mirror[slot] + kcl_run_slot(r, r->k->rr, c));
-  if (rc || (!control->group_missing && !control->group_lost)) return rc;
+  if (!control->group_missing && !control->group_lost) return KCL_OK;
   control->group_missing = control->group_lost = 0;
   return opencl_finish(ex);
 }
@@ -312,6 +320,7 @@ done:
 static int first_launches(kcl_executor *ex) {
   kcl_control control[KCL_MAX_NRHS];
   const double target[KCL_MAX_NRHS] = {0};
+  kcl_watch_expect(run_context(ex->data)->opencl, INFINITY);
   for (int c = 0; c < KCL_MAX_NRHS; c++) control[c] = (kcl_control){.stop = 1};
   int rc = opencl_set_state(ex, control, target);
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
@@ -325,7 +334,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *r, "the executor", &ex->data));
   r = ex->data;
   *ex = (kcl_executor){.data = r,
-                       .run = run_batch,
+                       .run = opencl_run,
                        .put = opencl_put,
                        .get = opencl_get,
                        .set_state = opencl_set_state,

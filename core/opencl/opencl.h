@@ -42,6 +42,7 @@ typedef struct kcl_opencl_ops {
   kcl_opencl_objects (*objects)(const kcl_context *ctx); /* in use */
   void (*detach)(kcl_context *ctx);
   int (*open)(kcl_program *k, kcl_executor *ex);
+  void (*watch)(kcl_context *ctx, bool on); /* waits have a limit */
   double (*estimate)(kcl_program *k); /* seconds per pass over LOOP, matrices being outlines */
   void (*profile_take)(kcl_context *ctx, kcl_profile *out);
   int (*convert)(kcl_context *ctx, kcl_conversion which, void *y, void *x, int64_t n, double scale);

@@ -58,6 +58,12 @@ typedef enum kcl_scale_rule {
   KCL_SCALE_NONE /**< never */
 } kcl_scale_rule;
 
+/** What follows where the OpenCL device is lost during a solve: a call of its driver fails, or it does not answer. */
+typedef enum kcl_fallback_rule {
+  KCL_FALLBACK_NONE, /**< the solve ends: KCL_DEVICE_LOST */
+  KCL_FALLBACK_CPU   /**< the native executor continues from the x that was read back last */
+} kcl_fallback_rule;
+
 /** Size of kcl_options.parameters, bytes. */
 enum { KCL_PARAMETERS = 512 };
 
@@ -100,6 +106,12 @@ typedef struct kcl_options {
    * the method's residual with b - A x; after an error the solve goes on from the last state that passed. Report: guard_checks,
    * guard_errors, guard_rollbacks. KCL_USAGE: not with mixed, where A is a function, or on several ranks. */
   bool guard;
+  /** 0: none. cpu: this solver and its later solves continue on the native executor, in a set-up of its own; other solvers of the
+   * context are not touched. Once per second, and in at most a hundredth of the time, x is read back for it. Report: fell_back,
+   * lost_at, lost_why. A preconditioner object is replaced by one of its kind for A. Not where vectors or functions are
+   * on the device, or the object is a function: then as none.
+   * KCL_USAGE: not on several ranks. */
+  kcl_fallback_rule fallback;
   int restart; /**< cycle length of gmres and fgmres, 1 to KCL_MAX_RESTART; 0: 20; ignored by other methods */
   /** Right-hand sides that a solve iterates at once, sharing each pass over the matrix: 1 to
    * KCL_MAX_NRHS; 0: 1. Vectors of all of them are kept on the device. A format or method that
@@ -325,6 +337,12 @@ typedef struct kcl_report {
       guard_checks; /**< checks of kcl_options.guard in this solve, all right-hand sides together */
   int64_t guard_errors;    /**< of them found an error in memory or arithmetic */
   int64_t guard_rollbacks; /**< returns to a state that had passed */
+  bool
+      fell_back; /**< the device was lost, and the native executor continued: kcl_options.fallback */
+  int64_t
+      lost_at; /**< then, or if reason is KCL_DEVICE_LOST: the iteration of the x that had been read back; 0: none had */
+  char lost_why
+      [300]; /**< the call that failed, its code and the device; empty: the device was not lost */
   uint64_t x_sum; /**< kcl_checksum of the x that the residuals are of, [cols] of A's type */
   /** Other x have this residual, as far as is known: A has columns of zeros or fewer rows than columns, a direct
    * factorisation found a smaller rank than columns, or x is a least-squares solution and A is square (all but singular). */

@@ -244,6 +244,7 @@ static int pass_check(kcl_guard *g, kcl_loop *l) {
 static int go_back(kcl_guard *g, kcl_loop *l) {
   g->errors++, g->rollbacks++;
   if (++g->returns <= MOST_RETURNS) return kcl_state_return(&g->kept, l);
+  l->system->ctx->device_failed = true;
   return kcl_fail(
       l->system->ctx, KCL_DEVICE,
       "the device or its memory is broken: after iteration %lld errors came %d times in "

@@ -57,7 +57,7 @@ static int create_handle(kcl_context *ctx, kcl_csr *A, kcl_matrix **out) {
   }
   m->references = 1;
   m->ctx = ctx, m->A = A, m->borrowed = A->lent;
-  kcl_context_retain(ctx);
+  kcl_context_retain(ctx), ctx->bystanders++;
   *out = m;
   return KCL_OK;
 }
@@ -129,6 +129,7 @@ void kcl_matrix_free(kcl_matrix **A) {
     kcl_dense_free(&a->near_null), kcl_csr_free(&a->A);
   }
   free(a);
+  ctx->bystanders--;
   kcl_context_release(ctx);
 }
 

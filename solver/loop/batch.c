@@ -98,8 +98,9 @@ static int64_t passes_of(const kcl_loop *l, int64_t iterations) {
 
 int kcl_loop_enqueue(kcl_loop *l) {
   kcl_ranks *ranks = kcl_system_ranks(l->system);
-  int64_t done = kcl_loop_iterations(l), worth = l->engine->executor.least_iterations;
-  double each = done ? (kcl_now() - l->start) / (double)done : 0;
+  int64_t done = kcl_loop_iterations(l) - l->resumed_at,
+          worth = l->engine->executor.least_iterations;
+  double each = done > 0 ? (kcl_now() - l->start) / (double)done : 0;
   const bool ends = ranks && l->engine->executor.ends;
   int64_t batch = ends ? done / 2 : done / 8, most = each > 0 ? (int64_t)(0.1 / each) : 4,
           least = worth ? worth : 4;

@@ -78,12 +78,13 @@ struct kcl_loop {
   kcl_control control[KCL_MAX_NRHS]; /* as last polled */
   double rr[KCL_MAX_NRHS];           /* squared residual norms, likewise */
   kcl_snapshots snapshots;           /* the best x so far */
-  double start;     /* of the solve, by kcl_now(); later by the seconds that were no iterations */
-  int64_t max_iter; /* of the solve; of each method where the caller set no limit */
-  int64_t since;    /* passes over LOOP since the last REPLACE or START */
-  int64_t shared;   /* iterations that active right-hand sides made together */
-  bool enqueued;    /* one batch is enqueued and not yet polled */
-  bool interrupted; /* by the progress callback */
+  double start;       /* of the solve, by kcl_now(); later by the seconds that were no iterations */
+  int64_t max_iter;   /* of the solve; of each method where the caller set no limit */
+  int64_t since;      /* passes over LOOP since the last REPLACE or START */
+  int64_t resumed_at; /* iterations that were made before `start` */
+  int64_t shared;     /* iterations that active right-hand sides made together */
+  bool enqueued;      /* one batch is enqueued and not yet polled */
+  bool interrupted;   /* by the progress callback */
   bool stopped_between;                        /* and while no method ran: x is the nearest known */
   kcl_progress shown;                          /* what the callback was last told */
   int (*checkpoint)(void *owner, kcl_loop *l); /* after each batch; NULL: none */

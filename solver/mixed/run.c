@@ -140,6 +140,12 @@ static int fall_back(const kcl_mixed *m, const kcl_loop *l, double before, doubl
              : kcl_mixed_take(m, l->engine, -m->unit / scale);
 }
 
+/* x is the double one between two corrections: it may be read back. */
+static int tell_correction(const kcl_mixed *m, kcl_loop *l, double rr) {
+  l->control[0].iteration = (int32_t)m->iterations, l->rr[0] = rr;
+  return l->checkpoint ? l->checkpoint(l->owner, l) : KCL_OK;
+}
+
 /* Float as long as it makes progress: x on the device, *rr its squared residual norm. */
 static int corrections(kcl_mixed *m, kcl_loop *l, kcl_reason *reason, double *rr) {
   double target = l->rhs[0].target, scale = 0, asked;
@@ -149,7 +155,7 @@ static int corrections(kcl_mixed *m, kcl_loop *l, kcl_reason *reason, double *rr
   while (!rc && *rr > target * target && *rr < INFINITY) {
     double before = sqrt(*rr);
     if ((rc = correct_x(m, l, before, &scale, &asked, reason))) break;
-    if ((rc = recompute_residual(l->engine, rr))) break;
+    if ((rc = recompute_residual(l->engine, rr)) || (rc = tell_correction(m, l, *rr))) break;
     bool worth = *reason == KCL_CONVERGED && sqrt(*rr) < 0.5 * (1 + asked) * before;
     if (!round_ends(*reason) && !worth) return fall_back(m, l, before, sqrt(*rr), scale, *reason);
     if (!round_ends(*reason) && *rr > target * target && report_progress(l))

@@ -1,9 +1,10 @@
 /* Loaded before libOpenCL, with which it is linked (LD_PRELOAD): the n-th OpenCL call fails, as drivers fail when memory, the
- * compiler or the device gives out. For tests/faults.sh.
+ * compiler or the device gives out. For tests/faults.sh and tests/fallback.sh.
  *
  *   FAULT_AT=n          the call that fails; unset: none       FAULT_LAST=1   and all after it
  *   FAULT_CALL=name     count only calls of this name          FAULT_CODE=c   the code, -5: CL_OUT_OF_RESOURCES
- *   FAULT_COUNT=file    receives the number of calls at the end */
+ *   FAULT_COUNT=file    receives the number of calls at the end
+ *   FAULT_HANGS=1       a launch does not fail, but never ends: it waits for an event that nobody sets */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -19,7 +20,7 @@ static atomic_long calls;
 static long fail_at;
 static cl_int code;
 static const char *only;
-static bool and_later;
+static bool and_later, hangs;
 
 static long number(const char *name, long otherwise) {
   const char *text = getenv(name);
@@ -29,6 +30,7 @@ static long number(const char *name, long otherwise) {
 __attribute__((constructor)) static void begin(void) {
   fail_at = number("FAULT_AT", 0), code = (cl_int)number("FAULT_CODE", CL_OUT_OF_RESOURCES);
   only = getenv("FAULT_CALL"), and_later = getenv("FAULT_LAST") != NULL;
+  hangs = getenv("FAULT_HANGS") != NULL;
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -107,10 +109,22 @@ CODE(clSetKernelArg, (cl_kernel k, cl_uint i, size_t n, const void *v), (k, i, n
 CODE(clGetKernelWorkGroupInfo,
      (cl_kernel k, cl_device_id d, cl_kernel_work_group_info i, size_t n, void *v, size_t *got),
      (k, d, i, n, v, got))
-CODE(clEnqueueNDRangeKernel,
-     (cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g, const size_t *l,
-      WAIT),
-     (q, k, n, o, g, l, waits, wait, event))
+/* An event that nobody sets. */
+static cl_event never(cl_command_queue q) {
+  cl_context context;
+  cl_int err;
+  clGetCommandQueueInfo(q, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+  return clCreateUserEvent(context, &err);
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o,
+                              const size_t *g, const size_t *l, WAIT) {
+  REAL(clEnqueueNDRangeKernel);
+  if (!fails("clEnqueueNDRangeKernel")) return real(q, k, n, o, g, l, waits, wait, event);
+  if (!hangs) return code;
+  const cl_event gate = never(q);
+  return real(q, k, n, o, g, l, 1, &gate, event);
+}
 CODE(clEnqueueReadBuffer,
      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, void *v, WAIT),
      (q, m, b, o, n, v, waits, wait, event))

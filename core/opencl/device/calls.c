@@ -28,6 +28,10 @@ static const char *code_name(cl_int code) {
 
 int kcl_cl_check(kcl_context *ctx, cl_int code, const char *call, const char *what) {
   if (code == CL_SUCCESS) return KCL_OK;
+  ctx->device_failed = true;
+  if (code == KCL_CL_LOST)
+    return kcl_fail(ctx, KCL_DEVICE, "%s: %s: no answer from %s within %.3g s", what, call,
+                    ctx->device.name, kcl_watch_limit(ctx->opencl));
   bool memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_INVALID_BUFFER_SIZE ||
                 code == CL_OUT_OF_HOST_MEMORY;
   return kcl_fail(ctx, memory ? KCL_MEMORY : KCL_DEVICE, "%s: %s failed with %d (%s) on %s", what,

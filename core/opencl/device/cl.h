@@ -30,6 +30,11 @@ extern struct kcl_cl {
 } kcl_cl;
 #undef CL
 
+/* Puts functions with a limit in place of those that wait. */
+void kcl_watch_install(struct kcl_cl *table);
+
+/* A code beside those of OpenCL: the device does not answer (watch.c). */
+enum { KCL_CL_LOST = -9000 };
 /* Fills the table, at the first call in a process. NULL, or a sentence: why OpenCL cannot be called. */
 const char *kcl_cl_load(void);
 void *kcl_cl_find(

@@ -216,6 +216,7 @@ int kcl_opencl_attach(kcl_context *ctx, const kcl_device *which, const kcl_openc
   if (!code) code = make_queue(o, ctx->profiled);
   if (!code && !o->is_cpu && !o->small_groups) kcl_opencl_pin_ahead(o);
   if (!code) kcl_opencl_find_images(ctx);
+  if (!code && (rc = kcl_watch_begin(ctx))) return rc;
   if (!code && !theirs->queue && ctx->profiled && (rc = kcl_opencl_profile_begin(ctx))) return rc;
   return kcl_cl_check(ctx, code, o->context ? "clCreateCommandQueue" : "clCreateContext",
                       "opening the device");
@@ -230,6 +231,7 @@ void kcl_opencl_detach(kcl_context *ctx) {
   kcl_opencl_end_columns(ctx->opencl);
   kcl_opencl_forget_programs(ctx->opencl);
   kcl_opencl_unpin(ctx->opencl);
+  kcl_watch_end(ctx->opencl);
   if (ctx->opencl->queue) clReleaseCommandQueue(ctx->opencl->queue);
   if (ctx->opencl->context) clReleaseContext(ctx->opencl->context);
   free(ctx->opencl);

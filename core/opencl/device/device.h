@@ -10,6 +10,7 @@
  *   matrix_arrays.c  the arrays of a matrix
  *   program_cache.c  compiled programs, kept in memory and on disk; compile.c: one compilation
  *   profile.c        event times
+ *   watch.c          limits of waits; a device that does not answer; watched_calls.c: the calls that have them
  */
 #ifndef KCL_OPENCL_DEVICE_H
 #define KCL_OPENCL_DEVICE_H
@@ -22,6 +23,7 @@
 #include <stdio.h>
 
 typedef struct kcl_pool kcl_pool;
+typedef struct kcl_watched kcl_watched;
 enum { KCL_BUILT = 128, KCL_CHUNKS = 16 };
 struct kcl_opencl {
   cl_platform_id platform;
@@ -55,6 +57,7 @@ struct kcl_opencl {
       from_cache;            /* programs: all, those the driver compiled, those from the disk */
   bool dumped;               /* something, to the file of KRYLOCL_DUMP */
   struct kcl_event_log *log; /* NULL: no event times */
+  kcl_watched *watched;      /* NULL: waits have no limit */
 };
 
 /* ---- loader.c, of the table kcl_opencl_ops, as kcl_cl_load (cl.h) */
@@ -106,6 +109,21 @@ cl_event *kcl_profile_event(kcl_opencl *o, const char *kind, size_t bytes);
 cl_event *kcl_profile_launch(kcl_opencl *o, cl_kernel k, size_t group);
 void kcl_profile_keep(kcl_opencl *o, cl_event event, const char *kind, size_t bytes);
 void kcl_opencl_profile_end(kcl_opencl *o);
+
+/* ---- watch.c. Of a context that has a queue; its end abandons what is lost. */
+int kcl_watch_begin(kcl_context *ctx);
+void kcl_watch_end(kcl_opencl *o);
+/* In the table kcl_opencl_ops: waits have a limit from here on, or no longer. */
+void kcl_opencl_watch(kcl_context *ctx, bool on);
+void kcl_watch_expect(const kcl_opencl *o,
+                      double seconds);       /* all that is enqueued should take so long */
+double kcl_watch_limit(const kcl_opencl *o); /* seconds; INFINITY: none */
+bool kcl_watch_lost(const kcl_opencl *o);
+/* One wait that polls by itself, all 0 at its beginning. False: the limit has passed, the device is lost. */
+typedef struct kcl_wait {
+  double seconds, last;
+} kcl_wait;
+bool kcl_wait_goes_on(const kcl_opencl *o, kcl_wait *wait);
 
 /* ---- calls.c. KCL_OK, or a failure that names the call, the code, and `what` was being done. */
 int kcl_cl_check(kcl_context *ctx, cl_int code, const char *call, const char *what);

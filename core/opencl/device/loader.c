@@ -90,6 +90,7 @@ static void load_library(void) {
   if (!library) return;
   missing[0] = 0;
   find_functions(name);
+  if (!missing[0]) kcl_watch_install(&kcl_cl);
 }
 
 const char *kcl_cl_load(void) {

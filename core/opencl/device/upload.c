@@ -100,8 +100,10 @@ static void send_chunks(chunks *p, bool alone) {
   for (int64_t chunk = p->first; chunk < p->end && !p->code; chunk++) {
     if (alone && p->gone + KCL_CHUNKS <= chunk) retire(p, chunk, true);
     if (alone && !p->code) fill_chunk(p, chunk);
-    while (p->full[chunk % KCL_CHUNKS] != chunk + 1 && !p->code)
-      retire(p, chunk, false), sched_yield();
+    for (kcl_wait w = {0}; p->full[chunk % KCL_CHUNKS] != chunk + 1 && !p->code; sched_yield()) {
+      retire(p, chunk, false);
+      if (!kcl_wait_goes_on(p->o, &w)) p->code = KCL_CL_LOST;
+    }
     if (!p->code) send_chunk(p, chunk);
   }
 }

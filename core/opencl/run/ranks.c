@@ -141,11 +141,13 @@ static cl_int await_sum(const kcl_run *r, const device_partials *p, int d, cl_ev
   const size_t count = reals_of(p, d);
   cl_int state = CL_SUBMITTED, code = CL_SUCCESS;
   unsigned looks = 0;
+  kcl_wait wait = {0};
   for (size_t i = 0; !code && state > CL_COMPLETE;) {
     i += arrived(partial_at(r, p, d, i), r->real_bytes, count - i);
     if (i == count) break;
     if (++looks % LOOKS) continue;
     code = clGetEventInfo(read, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (!code && !kcl_wait_goes_on(run_context(r)->opencl, &wait)) code = KCL_CL_LOST;
     sched_yield();
   }
   return code ? code : state < 0 ? state : CL_SUCCESS;

@@ -4,6 +4,7 @@
  *   vectors.c   vectors to and from the host
  *   multiply.c  products on the caller's memory
  *   call.c      products that are functions of the caller's
+ *   pace.c      seconds that a batch should take
  *   state.c     the state on the device: set, read, carried to another program
  *   ranks.c     stages on several ranks: their sums
  *   halo.c      what their products exchange
@@ -115,6 +116,13 @@ typedef struct kcl_run {
   char *history_mirror;           /* of the history */
   cl_event ready[KCL_MOST_POLLS];
   int first, polls; /* the ring of outstanding polls */
+  struct {          /* of batches */
+    double slowest; /* seconds per byte; 0: not measured yet */
+    double before;  /* predicted seconds of the batch before */
+    double bytes[KCL_MOST_POLLS],
+        began[KCL_MOST_POLLS]; /* of outstanding polls; when they were enqueued */
+    double ended;              /* when the last one had ended */
+  } pace;
 } kcl_run;
 
 static inline kcl_context *run_context(const kcl_run *r) { return r->k->ctx; }
@@ -190,6 +198,11 @@ int kcl_run_open_calls(kcl_run *r); /* r->called, where a function is on the hos
 int kcl_run_call(kcl_run *r, const kcl_stored *A, cl_mem x, cl_mem y);
 /* The product of such a stage, unless the right-hand side is known to have stopped. */
 int kcl_run_call_stage(kcl_run *r, const kcl_stage *s);
+
+/* ---- pace.c */
+void kcl_run_expect(kcl_run *r, kcl_phase phase, int64_t times); /* before it is enqueued */
+/* After the wait for a poll. */
+void kcl_run_measure_pace(kcl_run *r, int slot, double waiting_since);
 
 /* ---- multiply.c */
 int kcl_run_multiply(kcl_run *r, const kcl_multiplication *p);

@@ -1,0 +1,50 @@
+/* Inside of the limits of waits (watch.c, watched_calls.c): the functions of the driver itself, behind those of the table. */
+#ifndef KCL_WATCH_H
+#define KCL_WATCH_H
+
+#include "core/opencl/device/device.h"
+#include <stdatomic.h>
+
+/* Here these names are members of tables. */
+#undef clEnqueueMapBuffer
+#undef clEnqueueMarkerWithWaitList
+#undef clEnqueueReadBuffer
+#undef clEnqueueUnmapMemObject
+#undef clEnqueueWriteBuffer
+#undef clFinish
+#undef clFlush
+#undef clGetCommandQueueInfo
+#undef clGetEventInfo
+#undef clGetKernelInfo
+#undef clGetMemObjectInfo
+#undef clGetProgramInfo
+#undef clReleaseCommandQueue
+#undef clReleaseContext
+#undef clReleaseEvent
+#undef clReleaseKernel
+#undef clReleaseMemObject
+#undef clReleaseProgram
+#undef clSetEventCallback
+#undef clWaitForEvents
+
+struct kcl_watched { /* a cl_context */
+  cl_context context;
+  double given;    /* seconds of the limit, by KRYLOCL_WATCHDOG; negative: it follows from */
+  bool calls_back; /* a CPU device */
+  _Atomic double expected; /* seconds of what is enqueued */
+  _Atomic int users;       /* contexts of ours in it */
+  atomic_int on;           /* solves that iterate */
+  atomic_bool lost;
+  kcl_watched *next;
+};
+
+extern struct kcl_cl kcl_cl_driver;  /* the functions themselves */
+extern atomic_int kcl_lost_contexts; /* so many */
+
+/* NULL: waits in it have no limit. */
+kcl_watched *kcl_watched_context(cl_context context);
+kcl_watched *kcl_watched_queue(cl_command_queue queue);
+/* Until the driver's own wait for the event would return at once; or KCL_CL_LOST. */
+cl_int kcl_watch_event(kcl_watched *w, cl_command_queue queue, cl_event e);
+
+#endif

@@ -1,0 +1,152 @@
+/* The functions of the table (cl.h) that wait, and those that release, as the library calls them: see watch.c. */
+#include "core/opencl/device/watch.h"
+
+/* All that is enqueued; CL_SUCCESS where nothing watches it: the driver waits. */
+static cl_int await_queue(cl_command_queue queue) {
+  kcl_watched *w = kcl_watched_queue(queue);
+  cl_event marker;
+  if (w && w->lost) return KCL_CL_LOST;
+  if (!w || !w->on) return CL_SUCCESS;
+  cl_int code = kcl_cl_driver.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker);
+  if (code) return code;
+  code = kcl_watch_event(w, queue, marker);
+  if (code != KCL_CL_LOST) kcl_cl_driver.clReleaseEvent(marker);
+  return code;
+}
+
+/* ---------------------------------------------------------------- functions of the table */
+
+static cl_int CL_API_CALL watched_finish(cl_command_queue queue) {
+  const cl_int code = await_queue(queue);
+  return code ? code : kcl_cl_driver.clFinish(queue);
+}
+
+static cl_int CL_API_CALL watched_wait(cl_uint count, const cl_event *list) {
+  cl_int code = CL_SUCCESS;
+  for (cl_uint i = 0; i < count && !code; i++) {
+    cl_command_queue queue = NULL;
+    kcl_cl_driver.clGetEventInfo(list[i], CL_EVENT_COMMAND_QUEUE, sizeof(cl_command_queue), &queue,
+                                 NULL);
+    kcl_watched *w = queue ? kcl_watched_queue(queue) : NULL;
+    if (w && w->lost) return KCL_CL_LOST;
+    if (w && w->on) code = kcl_watch_event(w, queue, list[i]);
+  }
+  return code ? code : kcl_cl_driver.clWaitForEvents(count, list);
+}
+
+/* A transfer was enqueued: waits for it where it is to block, and hands its event out where that is wanted. */
+static cl_int end_transfer(kcl_watched *w, cl_command_queue queue, cl_event mine, cl_event *event) {
+  cl_int code = kcl_watch_event(w, queue, mine);
+  if (!code) code = kcl_cl_driver.clWaitForEvents(1, &mine);
+  if (event)
+    *event = mine;
+  else if (code != KCL_CL_LOST)
+    kcl_cl_driver.clReleaseEvent(mine);
+  return code;
+}
+
+static cl_int CL_API_CALL watched_read(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                       size_t offset, size_t bytes, void *to, cl_uint count,
+                                       const cl_event *list, cl_event *event) {
+  kcl_watched *w = blocking ? kcl_watched_queue(queue) : NULL;
+  cl_event mine;
+  if (w && w->lost) return KCL_CL_LOST;
+  if (!w || !w->on)
+    return kcl_cl_driver.clEnqueueReadBuffer(queue, buffer, blocking, offset, bytes, to, count,
+                                             list, event);
+  const cl_int code = kcl_cl_driver.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, bytes, to,
+                                                        count, list, &mine);
+  return code ? code : end_transfer(w, queue, mine, event);
+}
+
+static cl_int CL_API_CALL watched_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                        size_t offset, size_t bytes, const void *from,
+                                        cl_uint count, const cl_event *list, cl_event *event) {
+  kcl_watched *w = blocking ? kcl_watched_queue(queue) : NULL;
+  cl_event mine;
+  if (w && w->lost) return KCL_CL_LOST;
+  if (!w || !w->on)
+    return kcl_cl_driver.clEnqueueWriteBuffer(queue, buffer, blocking, offset, bytes, from, count,
+                                              list, event);
+  const cl_int code = kcl_cl_driver.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, bytes,
+                                                         from, count, list, &mine);
+  return code ? code : end_transfer(w, queue, mine, event);
+}
+
+static void *CL_API_CALL watched_map(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                     cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
+                                     const cl_event *list, cl_event *event, cl_int *code) {
+  kcl_watched *w = blocking ? kcl_watched_queue(queue) : NULL;
+  cl_event mine;
+  if (w && w->lost) return *code = KCL_CL_LOST, NULL;
+  if (!w || !w->on)
+    return kcl_cl_driver.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, bytes, count,
+                                            list, event, code);
+  void *mapped = kcl_cl_driver.clEnqueueMapBuffer(queue, buffer, CL_FALSE, flags, offset, bytes,
+                                                  count, list, &mine, code);
+  if (!*code) *code = end_transfer(w, queue, mine, event);
+  return *code ? NULL : mapped;
+}
+
+/* ---------------------------------------------------------------- what a lost context leaves behind */
+
+static bool context_is_lost(cl_context context) {
+  const kcl_watched *w = kcl_watched_context(context);
+  return w && w->lost;
+}
+
+static cl_int CL_API_CALL release_buffer(cl_mem buffer) {
+  cl_context of = NULL;
+  if (kcl_lost_contexts)
+    kcl_cl_driver.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof of, &of, NULL);
+  return of && context_is_lost(of) ? CL_SUCCESS : kcl_cl_driver.clReleaseMemObject(buffer);
+}
+
+static cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
+  cl_context of = NULL;
+  if (kcl_lost_contexts)
+    kcl_cl_driver.clGetKernelInfo(kernel, CL_KERNEL_CONTEXT, sizeof of, &of, NULL);
+  return of && context_is_lost(of) ? CL_SUCCESS : kcl_cl_driver.clReleaseKernel(kernel);
+}
+
+static cl_int CL_API_CALL release_program(cl_program program) {
+  cl_context of = NULL;
+  if (kcl_lost_contexts)
+    kcl_cl_driver.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof of, &of, NULL);
+  return of && context_is_lost(of) ? CL_SUCCESS : kcl_cl_driver.clReleaseProgram(program);
+}
+
+static cl_int CL_API_CALL release_event(cl_event event) {
+  cl_context of = NULL;
+  if (kcl_lost_contexts)
+    kcl_cl_driver.clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof of, &of, NULL);
+  return of && context_is_lost(of) ? CL_SUCCESS : kcl_cl_driver.clReleaseEvent(event);
+}
+
+static cl_int CL_API_CALL release_queue(cl_command_queue queue) {
+  const kcl_watched *w = kcl_lost_contexts ? kcl_watched_queue(queue) : NULL;
+  return w && w->lost ? CL_SUCCESS : kcl_cl_driver.clReleaseCommandQueue(queue);
+}
+
+static cl_int CL_API_CALL release_context(cl_context context) {
+  return kcl_lost_contexts && context_is_lost(context) ? CL_SUCCESS
+                                                       : kcl_cl_driver.clReleaseContext(context);
+}
+
+static cl_int CL_API_CALL unmap_buffer(cl_command_queue queue, cl_mem buffer, void *mapped,
+                                       cl_uint count, const cl_event *list, cl_event *event) {
+  const kcl_watched *w = kcl_lost_contexts ? kcl_watched_queue(queue) : NULL;
+  return w && w->lost
+             ? KCL_CL_LOST
+             : kcl_cl_driver.clEnqueueUnmapMemObject(queue, buffer, mapped, count, list, event);
+}
+
+void kcl_watch_install(struct kcl_cl *table) {
+  kcl_cl_driver = *table;
+  table->clFinish = watched_finish, table->clWaitForEvents = watched_wait;
+  table->clEnqueueReadBuffer = watched_read, table->clEnqueueWriteBuffer = watched_write;
+  table->clEnqueueMapBuffer = watched_map, table->clEnqueueUnmapMemObject = unmap_buffer;
+  table->clReleaseMemObject = release_buffer, table->clReleaseKernel = release_kernel;
+  table->clReleaseProgram = release_program, table->clReleaseEvent = release_event;
+  table->clReleaseCommandQueue = release_queue, table->clReleaseContext = release_context;
+}
