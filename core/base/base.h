@@ -144,7 +144,7 @@ int kcl_csr_lend(kcl_context *ctx, const kcl_csr *A, kcl_csr **out);
 kcl_csr *kcl_csr_share(kcl_csr *A);
 double kcl_norm_inf(kcl_type t, const void *v, int64_t n); /* largest modulus; NaN if one is */
 double kcl_norm2(kcl_type t, const void *v,
-                 int64_t n); /* without underflow or overflow of squares */
+                 int64_t n); /* without underflow or overflow of squares; shape.c */
 void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n,
               double scale); /* y = scale x */
 
