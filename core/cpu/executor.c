@@ -513,8 +513,7 @@ static bool has_temporaries(const kcl_program *k) {
 
 /* Elements of each vector per block of a fused loop; fixed: each block begins with an element of lane 0. */
 static int elements_of_block(const kcl_program *k, bool fixed) {
-  const int tuned = k->ctx->tune.block,
-            count = (tuned ? tuned : BLOCK_BYTES) / (int)sizeof(scalar),
+  const int tuned = k->ctx->tune.block, count = (tuned ? tuned : BLOCK_BYTES) / (int)sizeof(scalar),
             least = fixed ? KCL_SUM_LANES : 1;
   return count < least ? least : count / least * least;
 }
@@ -559,9 +558,9 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                     (void **)&e->partial[0]));
   e->partial[1] = e->partial[0] + nrhs * e->dots * e->chunks;
   if (e->chunk)
-    KCL_TRY(kcl_alloc(
-        k->ctx, (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * e->dots * KCL_SUM_LANES,
-        sizeof(scalar), "sums", (void **)&e->sum));
+    KCL_TRY(kcl_alloc(k->ctx,
+                      (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * e->dots * KCL_SUM_LANES,
+                      sizeof(scalar), "sums", (void **)&e->sum));
   if (e->chunk && kcl_program_ranks(k))
     KCL_TRY(kcl_alloc(k->ctx, nrhs * e->dots * e->chunks, KCL_PARTS * sizeof(double),
                       "partial sums", (void **)&e->sums));

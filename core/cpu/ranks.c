@@ -111,7 +111,8 @@ static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage
       for (int p = 0; p < KCL_PARTS; p++, n++)
         for (int i = 0; i < blocks; i++) own[n * blocks + i] = (double)parts[i * KCL_PARTS + p];
     }
-  const int rc = ranks->sum_blocks(ranks, e->failed, sizeof(real) == sizeof(float), n, blocks, own, all);
+  const int rc =
+      ranks->sum_blocks(ranks, e->failed, sizeof(real) == sizeof(float), n, blocks, own, all);
   store_chunk_sums(e, s, active, all, latest_sums(e));
   return rc;
 }

@@ -89,7 +89,9 @@ static inline kcl_ranks *kcl_program_ranks(const kcl_program *k) {
  * a matrix, have none. */
 static inline int64_t kcl_program_sum_rows(const kcl_program *k) {
   const kcl_ranks *ranks = kcl_program_ranks(k);
-  return ranks ? ranks->sum_rows : k->A && k->ctx->reproducible && !k->product ? kcl_sum_rows(k->n) : 0;
+  return ranks                                         ? ranks->sum_rows
+         : k->A && k->ctx->reproducible && !k->product ? kcl_sum_rows(k->n)
+                                                       : 0;
 }
 
 /* The status of the first rank that failed. */

@@ -154,7 +154,11 @@ static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
   const char *x = kcl_emit_vec(e, o->x), *z = kcl_emit_vec(e, o->z);
   const bool operators = by_operators(e);
   if (is_constant(o->a, 1) && (is_constant(o->b, 1) || is_constant(o->b, -1))) {
-    kcl_put(t, "%s_i %s %s_i", x, is_constant(o->b, 1) ? "+" : "-", z);
+    kcl_put(t, by_lanes(e) ? "p_add(%s_i, %s%s_i)" : "%s_i %s %s_i", x,
+            is_constant(o->b, -1) ? "-"
+            : by_lanes(e)         ? ""
+                                  : "+",
+            z);
   } else if (is_constant(o->b, 1) && operators) {
     put_sum(t, e, o->z, o->a, o->x);
   } else if (is_constant(o->a, 1) && operators) {
