@@ -111,9 +111,9 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   if ((rc = count_statistics(s, before))) return rc;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
+  if ((rc = kcl_reproducible_check(s, NULL, NULL))) return rc;
   if ((rc = kcl_choose_plan(c))) return rc;
   if ((rc = kcl_check_fit(s, c->way.method))) return rc;
-  if ((rc = kcl_reproducible_check(s, c->way.method, c->way.precond))) return rc;
   const double start = kcl_now();
   if ((rc = kcl_system_convert(s))) return rc;
   s->seconds_convert += kcl_now() - start;

@@ -210,6 +210,12 @@ static void test_refusals(void) {
     CHECK(!strcmp(info.format, "csr-scalar") && !strcmp(info.solver, "idr"));
   }
   kcl_solver_free(&s), free_same_system(&y);
+  kcl_csr *tall = NULL;
+  CHECK(!kcl_csr_create(place[0], 3, 2, 3, KCL_D, &tall));
+  for (int64_t i = 0; i < 3; i++)
+    tall->row_ptr[i + 1] = i + 1, tall->col[i] = (int32_t)(i % 2), ((double *)tall->val)[i] = 1;
+  CHECK(kcl_setup(place[0], tall, NULL, &s) == KCL_USAGE && strstr(kcl_error(), "3 by 2"));
+  kcl_solver_free(&s), kcl_csr_free(&tall);
 }
 
 int main(void) {

@@ -527,7 +527,7 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   e->threads = e->team = useful_threads(k);
   e->until_trial = 4;
   e->dots = kcl_program_dots(k), e->chunk = kcl_program_sum_rows(k);
-  e->chunks = e->chunk ? KCL_SUM_BLOCKS : KCL_CPU_CHUNKS;
+  e->chunks = e->chunk ? 1 + (int)(k->n / e->chunk) : KCL_CPU_CHUNKS;
   e->block = elements_of_block(k, e->chunk > 0);
   *ex = (kcl_executor){.data = e,
                        .run = cpu_run,

@@ -230,7 +230,10 @@ void KCL_TYPED(kcl_cpu_run_chunk)(const kcl_cpu *e, const kcl_stage *s, const bo
   const int64_t per = rows_of_chunk(e, s), lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
   const int each = e->dots * lanes_of_sum(e); /* of a right-hand side */
   scalar *sum = e->chunk ? e->sum + (int64_t)part * e->k->nrhs * each : few;
-  memset(sum, 0, (size_t)(count * each) * sizeof *sum);
+  const int lanes = e->chunk ? lanes_of_rows(hi - lo) : 1;
+  for (int c = 0; c < count; c++)
+    for (int d = 0; d < dots; d++)
+      memset(sum + c * each + d * lanes_of_sum(e), 0, (size_t)lanes * sizeof *sum);
   const bool multiplies = s->A && !s->A->steps,
              together = multiplies && count > 1 && s->A->format->rows_multi;
   const int64_t step = together ? e->block : per;
@@ -249,7 +252,7 @@ void KCL_TYPED(kcl_cpu_run_chunk)(const kcl_cpu *e, const kcl_stage *s, const bo
   for (int c = 0; c < count; c++)
     for (int d = 0; d < dots; d++)
       partial[(b[c].rhs * e->dots + d) * e->chunks + chunk] =
-          e->chunk ? add_up_lanes(sum + c * each + d * KCL_SUM_LANES) : sum[c * each + d];
+          e->chunk ? add_up_lanes(sum + c * each + d * KCL_SUM_LANES, lanes) : sum[c * each + d];
 }
 
 #ifdef KCL_T_s

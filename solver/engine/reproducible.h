@@ -11,7 +11,7 @@ const char *kcl_reproducible_excludes(const kcl_system *s, const kcl_method *m,
                                       const kcl_precond_kind *p, const char **name);
 /* KCL_USAGE: the options exclude it. Then the format becomes csr-scalar, so that nothing is timed. */
 int kcl_reproducible_options(kcl_system *s);
-/* KCL_USAGE: this method with this preconditioner, or a matrix that is not square. */
+/* KCL_USAGE: this method with this preconditioner (NULL: any), or a matrix that is not square. */
 int kcl_reproducible_check(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p);
 
 #endif
