@@ -22,7 +22,8 @@ static int parts_of(kcl_type t) { return kcl_type_complex(t) ? 2 : 1; }
 static double part_of_entry(const same_system *y, int64_t i, int64_t j, int part) {
   const double side = j > i ? 1 : -1;
   if (part) return i == j ? 0 : y->unsymmetric ? 0.25 : 0.25 * side;
-  return i == j ? 8 + (double)(i % 5) / 8 : y->unsymmetric ? -1 - side / 4 : -1;
+  const double size = (double)(y->A->row_ptr[i + 1] - y->A->row_ptr[i]);
+  return i == j ? 4 + size + (double)(i % 5) / 8 : y->unsymmetric ? -1 - side / 4 : -1;
 }
 
 static bool make_same_system(kcl_context *ctx, const char *name, kcl_type type, bool unsymmetric,
@@ -96,16 +97,21 @@ done:
   free(x0), free(x);
 }
 
-/* Methods with dots alone, with products of scalars, with moduli and rotations; rows of a block below and above the number of lanes. */
+/* Methods with dots alone, with products of scalars, with moduli and rotations; rows of up to 27 entries; blocks of fewer and of more
+ * rows than lanes. */
 static void test_bits_of(kcl_type type) {
   static const struct {
     const char *system, *method, *precond;
     bool unsymmetric;
-  } list[] = {
-      {"poisson2d:30", "cg", "jacobi", false},       {"poisson2d:30", "minres", "none", false},
-      {"poisson2d:7x9", "cg-single", "none", false}, {"poisson2d:30", "bicgstab", "jacobi", true},
-      {"poisson2d:30", "idr", "none", true},         {"poisson2d:30", "gmres", "jacobi", true},
-      {"poisson2d:300x230", "cg", "none", false},    {"poisson2d:600x450", "cg", "none", false}};
+  } list[] = {{"poisson2d:30", "cg", "jacobi", false},
+              {"poisson2d:30", "minres", "none", false},
+              {"poisson2d:7x9", "cg-single", "none", false},
+              {"poisson2d:30", "bicgstab", "jacobi", true},
+              {"hpcg:10", "cg", "none", false},
+              {"poisson2d:30", "idr", "none", true},
+              {"poisson2d:30", "gmres", "jacobi", true},
+              {"poisson2d:300x230", "cg", "none", false},
+              {"poisson2d:600x450", "cg", "none", false}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     same_system y;
     kcl_options o = cg_options();
@@ -224,7 +230,8 @@ int main(void) {
   if (!place[0]) return check_report();
   for (kcl_type t = KCL_S; t <= KCL_Z; t++)
     if (!types || strchr(types, kcl_type_letter(t))) test_bits_of(t);
-  compare_with_own("poisson2d:30"), compare_with_own("poisson2d:600x450");
+  compare_with_own("poisson2d:30"), compare_with_own("hpcg:10"),
+      compare_with_own("poisson2d:600x450");
   test_refusals();
   for (int i = 0; i < PLACES; i++) kcl_context_free(&place[i]);
   return check_report();
