@@ -92,8 +92,8 @@ static int predicted(const kcl_selection *c, const kcl_method *m, double *second
 /* May forms of cg stand for it? On OpenCL devices launches and reductions may be what limits cg. */
 static bool forms_fit(const kcl_selection *c) {
   const kcl_system *s = c->system;
-  return s->ctx->opencl && !s->shell && !s->ctx->reproducible && s->undecided.method && !strcmp(c->way.method->name, "cg") &&
-         kcl_auto_cg_forms_fit(&s->options);
+  return s->ctx->opencl && !s->shell && !s->ctx->reproducible && s->undecided.method &&
+         !strcmp(c->way.method->name, "cg") && kcl_auto_cg_forms_fit(&s->options);
 }
 
 /* The form of cg with the least predicted time. The model must promise a tenth, because recurrences of forms drift. */

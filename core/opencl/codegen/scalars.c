@@ -221,8 +221,9 @@ void kcl_put_partials(kcl_source *t, const kcl_emit *e) {
   }
   for (int d = 0; width > 1 && d < dots; d++) {
     const bool open = begin_turn(t, e->turns, nth_dot(e->s, d)->turn, "turns");
-    kcl_put(t, e->g->sum_block ? "e_split(lanes_total(sum_%s), total);\n" : "e_split(sum_%s, total);\n",
-            kcl_slot_name(e->k, nth_dot(e->s, d)->slot));
+    kcl_put(
+        t, e->g->sum_block ? "e_split(lanes_total(sum_%s), total);\n" : "e_split(sum_%s, total);\n",
+        kcl_slot_name(e->k, nth_dot(e->s, d)->slot));
     for (int c = 0; c < width; c += KCL_AT_ONCE)
       kcl_put(t, "write_partials(OUT, %d, %d, total + %d, scratch);\n", d * width + c,
               kcl_at_once(width - c), c);
