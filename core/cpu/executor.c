@@ -361,7 +361,7 @@ static int cpu_load(kcl_executor *ex, int snapshot, int rhs) {
 
 static size_t slots_of(const kcl_cpu *e) { return (size_t)e->k->nrhs * (size_t)e->k->slots; }
 static size_t sums_of(const kcl_cpu *e) { /* of both buffers */
-  return (size_t)(2 * e->k->nrhs * e->dots * e->chunks);
+  return 2 * (size_t)e->k->nrhs * (size_t)e->dots * (size_t)e->chunks;
 }
 
 static int cpu_carry(kcl_executor *to, const kcl_executor *from) {

@@ -15,7 +15,7 @@ static void add_elements(scalar *y, const scalar *x, const scalar *z, bool subtr
   for (int i = 0; i < n; i++) y[i] = s_add(x[i], subtracts ? s_neg(z[i]) : z[i]);
 }
 
-/* y = a x + b z; an operand whose coefficient is the constant 0 is not read. The product with a is rounded first, that with b is fused
+/* y = a x + b z; an operand whose coefficient is the constant 0 is not read. The product with b is rounded first, that with a is fused
  * with the addition; the coefficients 1 and -1 are signs. */
 static void run_lincomb(scalar *y, scalar a, const scalar *x, scalar b, const scalar *z,
                         const kcl_op *o, int n) {
@@ -35,10 +35,13 @@ static void run_lincomb(scalar *y, scalar a, const scalar *x, scalar b, const sc
   } else if (is_constant(o->b, 1)) {
     KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_fma(a, x[i], z[i]);
-  } else {
-    const bool sign = is_constant(o->a, -1);
+  } else if (is_constant(o->a, -1)) {
     KCL_SIMD
-    for (int i = 0; i < n; i++) y[i] = s_fma(b, z[i], sign ? s_neg(x[i]) : s_mul(a, x[i]));
+    for (int i = 0; i < n; i++) y[i] = s_fma(b, z[i], s_neg(x[i]));
+  } else {
+    const bool sign = is_constant(o->b, -1);
+    KCL_SIMD
+    for (int i = 0; i < n; i++) y[i] = s_fma(a, x[i], sign ? s_neg(z[i]) : s_mul(b, z[i]));
   }
 }
 

@@ -149,7 +149,8 @@ static void put_sum(kcl_source *t, const kcl_emit *e, kcl_vec v, kcl_coef c, kcl
   put_factor(t, e, c, false), kcl_put(t, " * %s_i", kcl_emit_vec(e, w));
 }
 
-/* a x + b z with coefficients that are not 0. The product with a is rounded first; the one with b is fused with the addition. */
+/* a x + b z with coefficients that are not 0. The product with a is rounded first; the one with b is fused with the addition,
+ * or the other way round where the bits are those of the native executor. */
 static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
   const char *x = kcl_emit_vec(e, o->x), *z = kcl_emit_vec(e, o->z);
   const bool operators = by_operators(e);
@@ -171,6 +172,12 @@ static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
     kcl_put(t, "p_fma(");
     put_factor(t, e, o->a, true);
     kcl_put(t, ", %s_i, %s_i)", x, z);
+  } else if (by_lanes(e) && !is_constant(o->a, 1) && !is_constant(o->a, -1)) {
+    kcl_put(t, "p_fma(");
+    put_factor(t, e, o->a, true);
+    kcl_put(t, ", %s_i, ", x);
+    put_term(t, e, o->b, o->z);
+    kcl_put(t, ")");
   } else {
     kcl_put(t, "p_fma(");
     put_factor(t, e, o->b, true);
