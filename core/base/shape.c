@@ -13,7 +13,7 @@ static inline double multiply_add(double a, double b, double c) {
 #endif
 }
 
-static double add_up_lanes(bool single, double *lane) {
+static double reduce_lanes(bool single, double *lane) {
   for (int reach = KCL_SUM_LANES / 2; reach > 0; reach /= 2)
     for (int l = 0; l < reach; l++) {
       const double sum = lane[l] + lane[l + reach];
@@ -29,7 +29,7 @@ double kcl_sum_total(bool single, const double *sum, int64_t blocks) {
     const double more = lane[i % KCL_SUM_LANES] + sum[i];
     lane[i % KCL_SUM_LANES] = single ? (double)(float)more : more;
   }
-  return add_up_lanes(single, lane);
+  return reduce_lanes(single, lane);
 }
 
 typedef struct squares {
@@ -47,7 +47,7 @@ static double block_squares(const squares *s, int64_t from, int64_t end) {
     z[0] *= s->scale, z[1] *= s->scale;
     *to = multiply_add(z[1], z[1], multiply_add(z[0], z[0], *to));
   }
-  return add_up_lanes(false, lane);
+  return reduce_lanes(false, lane);
 }
 
 static void squares_of_blocks(void *arg, int64_t first, int64_t end) {
