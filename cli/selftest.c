@@ -49,7 +49,8 @@ static bool is_asked(const cli_options *o, const kcl_device *d, char letter) {
 
 static int test_device(cli_battery *t, cJSON *all) {
   static int (*const groups[])(cli_battery *) = {cli_selftest_products, cli_selftest_methods,
-                                                 cli_selftest_preconds};
+                                                 cli_selftest_preconds, cli_selftest_bits};
+  enum { GROUPS = sizeof groups / sizeof *groups };
   static const kcl_type types[] = {KCL_S, KCL_D, KCL_C, KCL_Z};
   kcl_device d;
   int rc = cli_lib(kcl_device_current(t->ctx, &d));
@@ -60,7 +61,7 @@ static int test_device(cli_battery *t, cJSON *all) {
   say_tested_device(t->o, &d);
   for (int i = 0; i < 4; i++) {
     t->precision = types[i];
-    for (int g = 0; g < 3 && is_asked(t->o, &d, kcl_type_letter(types[i])) && !rc; g++)
+    for (int g = 0; g < GROUPS && is_asked(t->o, &d, kcl_type_letter(types[i])) && !rc; g++)
       rc = run_group(t, groups[g], list);
   }
   return rc;
@@ -115,7 +116,9 @@ const cli_command cli_selftest = {
         "generated "
         "systems. Products are compared row by row with their rounding bounds, solutions by "
         "residuals, "
-        "all with compensated sums on the host. --device all tests every device. --precision takes "
+        "all with compensated sums on the host. bits: solves with reproducible sums (solve "
+        "--reproducible), of which every device has the same checksums of x. --device all tests "
+        "every device. --precision takes "
         "several, such as s,d,c,z; without it d, or s on a device without double precision. What a "
         "format or a preconditioner refuses is no fault; --verbose says why.\n"
         "\n"

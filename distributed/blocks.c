@@ -1,44 +1,30 @@
-/* Sums with the same bits on any number of ranks: the rows of all are cut into blocks, whose length depends on their number and
- * on the device alone; each block is summed by one chunk of the native executor or one work-group, on whichever rank it is; and
- * all ranks add the sums of the blocks in the order of the blocks. So ranks are divided between blocks.
- *
- * The native executor has the blocks of a single process, an OpenCL device as many as it has work-groups in one launch. */
+/* Sums with the same bits on any number of ranks (core/base/shape.h): the rows of all are cut into blocks, whose length depends on their
+ * number alone; each block is summed by one chunk of the native executor or one work-group, on whichever rank it is; and all
+ * ranks add the sums of all blocks in the same order. So ranks are divided between blocks. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <stdlib.h>
+#include <string.h>
 
-enum {
-  NATIVE = 64,
-  ALIGNED = 64,
-  MOST = 2 * KCL_MOST_STAGE_OPS /* numbers of a sum, per right-hand side */
-};
-
-int kcl_mpi_set_reproducible(kcl_context *ctx, int on) {
-  if (!ctx) return kcl_need(NULL, "ctx", ctx);
-  ctx->reproducible = on != 0;
-  return KCL_OK;
-}
+enum { MOST = 2 * KCL_MOST_STAGE_OPS }; /* numbers of a sum, per right-hand side */
 
 /* ---------------------------------------------------------------- which blocks */
 
 int kcl_blocks_begin(kcl_comm *c) {
   kcl_context *ctx = c->ctx;
-  const int most = ctx->opencl ? 8 * ctx->device.compute_units : NATIVE;
-  const bool asked = kcl_comm_differs(c, ctx->reproducible),
-             devices = kcl_comm_differs(c, most) || c->ranks.unlike;
+  const bool asked = kcl_comm_differs(c, ctx->reproducible);
   if (asked)
     return kcl_comm_agree(c, kcl_fail(ctx, KCL_USAGE, "reproducible sums on some ranks alone"));
   if (!ctx->reproducible) return KCL_OK;
-  if (devices)
-    return kcl_comm_agree(
-        c, kcl_fail(ctx, KCL_USAGE, "reproducible sums need devices of one kind on all ranks"));
-  c->blocks.most = most;
+  if (c->ranks.unlike)
+    return kcl_comm_agree(c, kcl_fail(ctx, KCL_USAGE,
+                                      "reproducible sums need devices of one kind on all ranks: "
+                                      "OpenCL, or the native executor"));
   return KCL_OK;
 }
 
 void kcl_blocks_choose(kcl_comm *c, int64_t rows) {
-  const int64_t unit = (int64_t)c->blocks.most * ALIGNED;
-  c->ranks.sum_rows = unit ? (rows + unit - 1) / unit * ALIGNED : 0;
+  c->ranks.sum_rows = c->ctx->reproducible ? kcl_sum_rows(rows) : 0;
 }
 
 static int64_t blocks_of_rank(const kcl_comm *c, int64_t rows) {
@@ -86,43 +72,44 @@ static int gather_block_sums(kcl_comm *c, int status, int n, int64_t blocks, con
   return worst;
 }
 
-static int ranks_sum_blocks(kcl_ranks *r, int status, int n, int64_t blocks, const double *own,
-                            double *values) {
-  kcl_comm *c = (kcl_comm *)r;
-  const int worst = gather_block_sums(c, status, n, blocks, own);
-  for (int i = 0; i < n; i++) {
-    values[i] = 0;
-    for (int p = 0; p < r->count; p++) {
-      const int each = (c->blocks.count[p] - 1) / n;
-      const double *part = c->blocks.all + c->blocks.at[p] + 1 + i * each;
-      for (int j = 0; j < each; j++) values[i] += part[j];
-    }
+/* The sums of all blocks of number i of n, in the order of the blocks. */
+static int64_t collect_number(const kcl_comm *c, int n, int i, double sums[KCL_SUM_BLOCKS]) {
+  int64_t count = 0;
+  for (int p = 0; p < c->ranks.count; p++) {
+    const int each = (c->blocks.count[p] - 1) / n;
+    memcpy(sums + count, c->blocks.all + c->blocks.at[p] + 1 + i * each,
+           (size_t)each * sizeof *sums);
+    count += each;
   }
+  return count;
+}
+
+static int ranks_sum_blocks(kcl_ranks *r, int status, bool single, int n, int64_t blocks,
+                            const double *own, double *values) {
+  kcl_comm *c = (kcl_comm *)r;
+  double sums[KCL_SUM_BLOCKS];
+  const int worst = gather_block_sums(c, status, n, blocks, own);
+  for (int i = 0; i < n; i++)
+    values[i] = kcl_sum_total(single, sums, collect_number(c, n, i, sums));
   c->told = c->told || (worst && !status), c->failed = c->failed || worst;
   return worst;
 }
 
-/* Sum of squares of v / by over all ranks, by blocks. */
-static double sum_squares_by_blocks(kcl_comm *c, kcl_type type, const void *v, int64_t n,
-                                    double by) {
-  const int64_t block = c->ranks.sum_rows, blocks = blocks_of_rank(c, n);
-  const size_t size = kcl_type_size(type);
-  double sum = 0;
-  for (int64_t i = 0; i < blocks; i++) {
-    const int64_t from = i * block, count = n - from < block ? n - from : block;
-    const double norm = kcl_norm2(type, (const char *)v + (size_t)from * size, count) / by;
-    c->blocks.own[1 + i] = norm * norm;
-  }
-  c->ranks.sum_blocks(&c->ranks, KCL_OK, 1, blocks, c->blocks.own + 1, &sum);
-  return sum;
+/* |v| of all ranks as kcl_norm2 computes it; largest: of the parts of all. */
+static double norm_by_blocks(kcl_comm *c, kcl_type type, const void *v, int64_t n, double largest) {
+  const int exponent = kcl_sum_exponent(largest);
+  double own[KCL_SUM_BLOCKS], sum = 0;
+  kcl_sum_squares(type, v, n, c->ranks.sum_rows, exponent, own);
+  c->ranks.sum_blocks(&c->ranks, KCL_OK, false, 1, blocks_of_rank(c, n), own, &sum);
+  return ldexp(sqrt(sum), exponent);
 }
 
 static double ranks_norm(kcl_ranks *r, kcl_type type, const void *v, int64_t n) {
   kcl_comm *c = (kcl_comm *)r;
-  const double own = c->ranks.sum_rows ? kcl_norm_inf(type, v, n) : kcl_norm2(type, v, n);
+  const double own = c->ranks.sum_rows ? kcl_largest_part(type, v, n) : kcl_norm2(type, v, n);
   const double most = kcl_comm_largest(c, own);
   if (!(most > 0 && most < INFINITY)) return most;
-  if (c->ranks.sum_rows) return most * sqrt(sum_squares_by_blocks(c, type, v, n, most));
+  if (c->ranks.sum_rows) return norm_by_blocks(c, type, v, n, most);
   return most * sqrt(kcl_comm_total(c, own / most * (own / most)));
 }
 

@@ -66,7 +66,6 @@ struct kcl_comm {
   double *records;       /* [count + 1, KCL_RECORD] of sums: this rank's, then all */
   double seconds;        /* waiting for sums */
   struct {
-    int most;          /* blocks of the whole system, about; 0: sums need not be reproducible */
     int *count, *at;   /* [count of ranks] numbers of each one's message, and where they begin */
     double *own, *all; /* messages */
   } blocks;            /* blocks.c */

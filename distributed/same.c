@@ -42,13 +42,14 @@ int kcl_comm_same_options(kcl_comm *c, kcl_mpi_layout layout, const kcl_options 
   const bool rows = layout == KCL_MPI_ROWS;
   const int64_t near_null = rows && o->near_null ? o->near_null->cols : 0;
   snprintf(lines, sizeof lines,
-           "layout=%s\nsolver=%s\nprecond=%s\nparameters=%s\nformat=%s\nprecision=%c\ntol=%."
+           "layout=%s\nreproducible=%d\nsolver=%s\nprecond=%s\nparameters=%s\nformat=%s\nprecision="
+           "%c\ntol=%."
            "17g\natol=%.17g\n"
            "max_iter=%lld\nrestart=%d\nsymmetry=%s\nscale=%s\nmixed=%d\n"
-           "number of near-null vectors=%lld\npartition=%s\nshares=%s\nreproducible=%d\n",
-           rows ? "KCL_MPI_ROWS" : "KCL_MPI_ROOT", o->solver, o->precond, o->parameters, o->format,
-           kcl_type_letter(o->precision), o->tol, o->atol, (long long)o->max_iter, o->restart,
-           symmetry[o->symmetry], scale[o->scale], o->mixed, (long long)near_null,
-           c->ctx->metis ? "metis" : "rows", kcl_shares_name(c->ctx), c->ctx->reproducible);
+           "number of near-null vectors=%lld\npartition=%s\nshares=%s\n",
+           rows ? "KCL_MPI_ROWS" : "KCL_MPI_ROOT", c->ctx->reproducible, o->solver, o->precond,
+           o->parameters, o->format, kcl_type_letter(o->precision), o->tol, o->atol,
+           (long long)o->max_iter, o->restart, symmetry[o->symmetry], scale[o->scale], o->mixed,
+           (long long)near_null, c->ctx->metis ? "metis" : "rows", kcl_shares_name(c->ctx));
   return kcl_mpi_same(c->ctx, c->comm, lines);
 }

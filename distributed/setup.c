@@ -280,7 +280,7 @@ int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_inpu
   if (!rc) *out = NULL;
   if (!rc && (unsigned)in->layout > KCL_MPI_ROWS)
     rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)in->layout);
-  const bool alone = count == 1 && !ctx->reproducible;
+  const bool alone = count == 1;
   if (!rc && !alone) rc = new_solver(ctx, in->layout, in->taken, &s, &m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
   if (alone) return set_up_alone(ctx, in, out);

@@ -3,28 +3,17 @@
 #include "core/base/context.h"
 #include "core/base/text.h"
 #include "distributed/distributed.h"
+#include "solver/engine/reproducible.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- the plan */
 
-static int check_reproducible(const kcl_system *s, const kcl_way *w) {
-  if (w->method->least_squares)
-    return kcl_fail(s->ctx, KCL_USAGE,
-                    "%s: not with reproducible sums: its test takes a norm of A that is a sum over "
-                    "the ranks",
-                    w->method->name);
-  if (!w->precond->apply || !strcmp(w->precond->name, "jacobi")) return KCL_OK;
-  return kcl_fail(s->ctx, KCL_USAGE, "%s: not with reproducible sums: %s", w->precond->name,
-                  w->precond->whole ? "its estimate of an eigenvalue is not"
-                                    : "its blocks end with the rows of a rank");
-}
-
 static int check_way(const kcl_distributed *m, const kcl_way *w) {
   const kcl_system *s = m->system;
-  int rc;
-  if (m->comm->ranks.sum_rows && (rc = check_reproducible(s, w))) return rc;
+  const int rc = kcl_reproducible_check(s, w->method, w->precond);
+  if (rc) return rc;
   return kcl_check_fit(s, w->method);
 }
 
@@ -64,27 +53,14 @@ int kcl_ways_plan(kcl_distributed *m) {
 
 /* ---------------------------------------------------------------- operators */
 
-/* The rows of the boundary are in csr-scalar, and its sums have the same order on every device. */
-static int check_order(kcl_distributed *m, const kcl_format **f) {
-  kcl_selection *c = m->selection;
-  const kcl_system *s = m->system;
-  if (!s->undecided.format && strcmp(s->options.format, "csr-scalar"))
-    return kcl_fail(s->ctx, KCL_USAGE,
-                    "%s: not with reproducible sums: only csr-scalar adds the entries of a row in "
-                    "one order wherever ranks divide the matrix",
-                    s->options.format);
-  if (s->undecided.format) snprintf(c->why_format, sizeof c->why_format, "reproducible sums");
-  return kcl_format_find(s->ctx, "csr-scalar", s->options.precision, f);
-}
-
 /* By the rows of this rank: others may take another format. */
 static int choose_format_of_rows(kcl_distributed *m, const kcl_way *w, const kcl_format **f) {
   kcl_selection *c = m->selection;
   const kcl_system *s = m->system;
   kcl_rank list[KCL_MOST_FORMATS];
   int count, rc;
-  snprintf(c->why_format, sizeof c->why_format, "asked for");
-  if (m->comm->ranks.sum_rows) return check_order(m, f);
+  snprintf(c->why_format, sizeof c->why_format, "%s",
+           s->ctx->reproducible ? "reproducible sums" : "asked for");
   if (!s->undecided.format)
     return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
   snprintf(c->why_format, sizeof c->why_format, "as for the earlier values");

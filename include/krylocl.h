@@ -177,6 +177,16 @@ typedef struct kcl_activity {
 /** Sets a function that is called before such a step and after it. NULL: none. */
 int kcl_context_watch(kcl_context *c, void (*callback)(void *user, const kcl_activity *a),
                       void *user);
+/** Whether solvers that are set up from now on give the same bits of x on every device, natively and on OpenCL, on any number of
+ * threads and of ranks (initially not). Dots are sums of one fixed shape, rows are summed in one order, products are fused with
+ * additions everywhere, and quotients and roots are correctly rounded; the matrix is stored as csr-scalar, and no choice depends
+ * on a time. It costs speed (docs/reliability.md). b and x are to be on the host. On ranks: the same on all; rows are divided
+ * between blocks alone. KCL_DEVICE: this build has no fused multiply-add.
+ *
+ * KCL_USAGE at the set-up: another format, preconditioners but jacobi, lsqr, cgls, "direct", mixed precision, a matrix that is not
+ * square, functions in place of matrices, native ranks beside OpenCL ones, more ranks than blocks, rows of ranks that begin within
+ * a block. KCL_DEVICE at the set-up: a device that does not round as IEEE 754 asks, which the message names. */
+int kcl_context_set_reproducible(kcl_context *c, int on);
 
 /** @} */
 /** @defgroup matrices Matrices and vectors

@@ -97,14 +97,6 @@ int kcl_mpi_set_weight(kcl_context *ctx, double weight);
  * nonzeros. Not collective, but the same on all ranks. KCL_USAGE: another name; at the set-up, rows with partition metis. */
 int kcl_mpi_set_shares(kcl_context *ctx, const char *rule);
 
-/** Whether solvers that are set up from now on give the same bits of x on any number of ranks, one included, with devices of
- * one kind (initially not). Dots are sums over fixed blocks of rows, added in the order of the blocks; rows of the matrix are
- * divided between blocks alone and stored as csr-scalar. It costs speed. Not collective, but the same on all ranks.
- *
- * KCL_USAGE at the set-up: devices of several kinds, more ranks than blocks (64 on the native executor, on an OpenCL device 8
- * for each compute unit), another format, preconditioners but jacobi; with KCL_MPI_ROWS rows that begin elsewhere. */
-int kcl_mpi_set_reproducible(kcl_context *ctx, int on);
-
 /** How solvers that are set up from now on divide the rows. "rows" (also NULL; initially): consecutive blocks of about as many
  * nonzeros with KCL_MPI_ROOT, with KCL_MPI_ROWS as they are. "metis": parts of the graph of A + A^T, between which few elements of
  * x are exchanged; rows and vectors move to their owners and x comes back, so A, b and x keep the caller's numbers. What a

@@ -45,6 +45,9 @@ static inline element share(const int dot, const element u, const element y, con
 static inline element boundary_row(global const int *restrict row_ptr, global const int *restrict col,
                                    global const scalar *restrict val, global const element *restrict h, const idx i)
 {
+#if SUM_BLOCK
+  return row_in_order(val, col, h, row_ptr[i], row_ptr[i + 1]);
+#else
   const int end = row_ptr[i + 1];
   element sum = e_zero();
   for (int k = row_ptr[i]; k < end; k += AHEAD) {
@@ -58,6 +61,7 @@ static inline element boundary_row(global const int *restrict row_ptr, global co
       if (k + q < end) sum = e_fma(a[q], b[q], sum);
   }
   return sum;
+#endif
 }
 
 /* The sum over the work-group, one per right-hand side, unless nothing is asked for: partial sums are PARTIALS_MAX apart. */

@@ -4,7 +4,12 @@
  * local memory, Rodriguez Losada 2010, kernel 2). */
 static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
-#if LANES == 1
+#if SUM_BLOCK
+  for EACH(i) {
+    const element sum = row_in_order(val, col, x, row_ptr[i], row_ptr[i + 1]);
+    EMIT(i, sum);
+  }
+#elif LANES == 1
   for EACH(i) {
     element sum = e_zero();
     for (row_ptr_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum = e_fma(val[k], AT(x, col[k]), sum);

@@ -1,4 +1,5 @@
 /* Can it be solved as asked? Options, device and matrix, each with what would do in the message. */
+#include "solver/engine/reproducible.h"
 #include "core/base/context.h"
 #include "solver/direct/direct.h"
 #include "solver/solver.h"
@@ -95,6 +96,7 @@ int kcl_check_options(kcl_system *s) {
   if ((rc = kcl_check_parameters(&s->options))) return rc;
   if ((rc = kcl_check_device(s->ctx, o->precision))) return rc;
   if ((rc = check_restart(s->ctx, o->restart))) return rc;
+  if ((rc = kcl_reproducible_options(s))) return rc;
   return (rc = check_guard(s)) ? rc : check_fallback(s);
 }
 

@@ -2,6 +2,7 @@
 #include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/given.h"
+#include "solver/engine/reproducible.h"
 #include "solver/precond_object.h"
 #include <math.h>
 #include <stdio.h>
@@ -119,6 +120,7 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   if ((rc = count_statistics(s, before))) return rc;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
+  if ((rc = kcl_reproducible_check(s, NULL, NULL))) return rc;
   if ((rc = kcl_choose_plan(c))) return rc;
   if ((rc = kcl_check_fit(s, c->way.method))) return rc;
   const double start = kcl_now();
@@ -281,7 +283,8 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   KCL_TRY(copy_given(s));
   KCL_TRY(prepare_engine(&s->system, &s->selection, &earlier));
   if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));
-  s->selection.rescue = kcl_rescue, s->selection.rescue_price = kcl_rescue_price;
+  if (!system->ctx->reproducible)
+    s->selection.rescue = kcl_rescue, s->selection.rescue_price = kcl_rescue_price;
   s->selection.resume = kcl_resume, s->selection.owner = s;
   if (s->system.options.mixed)
     KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, keep, &s->mixed));

@@ -118,7 +118,9 @@ mutant recorder-seeds $P 'bool seeds = k->carried &&' 'bool seeds = false && k->
 mutant replacement-host solver/engine/engine.c 'if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);' '' test_program
 mutant replacement-interval solver/engine/engine.c '*since = 0;' '*since = 1;' test_program
 # ---- reductions
-mutant sums-cpu core/cpu/scalars.c 'for (int c = 0; c < KCL_CPU_CHUNKS; c++) total' 'for (int c = 1; c < KCL_CPU_CHUNKS; c++) total' 'KRYLOCL_TYPES=d conform_exec'
+mutant sums-cpu core/cpu/state.h 'for (int c = 0; !e->chunk' 'for (int c = 1; !e->chunk' 'KRYLOCL_TYPES=d conform_exec'
+mutant sums-fused kernels/scalar.clh '#define r_fma(a, b, c) fma(a, b, c)' '#define r_fma(a, b, c) ((a) * (b) + (c))' 'KRYLOCL_TYPES=d test_same_bits'
+mutant sums-row kernels/rows.clh 'sum = sum + (first + second);' 'sum = (sum + first) + second;' 'KRYLOCL_TYPES=d test_same_bits'
 mutant sums-opencl kernels/stage.clh 'a[q] = s_make(0);' 'a[q] = s_make(1);' 'KRYLOCL_TYPES=d conform_exec'
 # ---- the control block
 mutant stop-cpu core/cpu/executor.c 'active[c] = !control->stop ||' 'active[c] = true ||' conform_reasons

@@ -25,9 +25,7 @@ int cli_ranks_agreed(kcl_context *ctx, int rc) {
 
 int cli_ranks_check(const cli_options *o) {
 #ifndef HAVE_MPI
-  if (o->reproducible || o->partition)
-    return cli_fail(KCL_DEVICE, "--%s: this program was built without MPI",
-                    o->partition ? "partition" : "reproducible");
+  if (o->partition) return cli_fail(KCL_DEVICE, "--partition: this program was built without MPI");
 #endif
   return (void)o, KCL_OK;
 }
@@ -71,18 +69,6 @@ static void warn_of_tasks(void) {
           env_number("SLURM_STEP_NUM_TASKS"));
 }
 
-/* True for solve --reproducible in one process, whose x must have the bits of several ranks. */
-static bool wants_reproducible(int argc, char **argv) {
-  bool asked = false;
-  for (int i = 1; i < argc; i++) {
-    if (!strncmp(argv[i], "--devices", 9) &&
-        strchr(argv[i][9] || i + 1 == argc ? argv[i] : argv[i + 1], ','))
-      return false; /* this process starts the ranks */
-    asked = asked || !strcmp(argv[i], "--reproducible");
-  }
-  return asked && argc > 1 && !strcmp(argv[1], "solve");
-}
-
 /* Ends the program: under a launcher of another MPI each rank would take itself for the only one. */
 static void leave_strangers(void) {
   cli_fail(KCL_DEVICE,
@@ -95,12 +81,12 @@ static void leave_strangers(void) {
 void cli_ranks_begin(int *argc, char ***argv) {
   int provided;
   warn_of_tasks();
-  if (!is_launched() && !wants_reproducible(*argc, *argv)) return;
+  if (!is_launched()) return;
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0); /* waits inside Open MPI yield the processor */
   MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   started = true;
-  if (ranks == 1 && is_launched()) leave_strangers();
+  if (ranks == 1) leave_strangers();
   const int word[] = {SIGINT, SIGTERM, SIGUSR1}; /* rank 0 heeds them, and ends the others' solve */
   for (int i = 0; i < 3; i++) signal(word[i], SIG_IGN);
   if (rank) signal(SIGHUP, SIG_IGN);

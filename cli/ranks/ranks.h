@@ -7,7 +7,7 @@
 #include "krylocl.h"
 #include <stdbool.h>
 
-/* Starts MPI if a launcher started this process, or for --reproducible. */
+/* Starts MPI if a launcher started this process. */
 void cli_ranks_begin(int *argc, char ***argv);
 /* Ends MPI and returns rc. Aborts the other ranks if they wait for this one. */
 int cli_ranks_end(int rc);

@@ -1,5 +1,5 @@
-/* krylocl solve on one rank or several: the device of a rank, set-up, solves and their end. One process without
- * --reproducible uses the ordinary library. */
+/* krylocl solve on one rank or several: the device of a rank, set-up, solves and their end. One process uses the ordinary
+ * library. */
 #include "cli/ranks/solve.h"
 #include "cli/input/read.h"
 #include "cli/input/solver.h"
@@ -30,7 +30,7 @@ int cli_ranks_device(kcl_context *ctx, const cli_options *o) {
   char word[300];
   int rc = kcl_mpi_set_partition(ctx, o->partition);
   if (rc) return rc;
-  kcl_mpi_set_reproducible(ctx, o->reproducible);
+  if ((rc = kcl_context_set_reproducible(ctx, o->reproducible))) return rc;
   if ((rc = kcl_mpi_set_shares(ctx, cli_share_rule(o)))) return rc;
   if (cli_ranks_alone()) return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
   if (!o->devices) return kcl_mpi_select(ctx, MPI_COMM_WORLD, o->device);
@@ -85,7 +85,8 @@ int cli_solves_end(kcl_context *ctx, cli_run *r) {
 #else /* built without MPI */
 
 int cli_ranks_device(kcl_context *ctx, const cli_options *o) {
-  return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
+  const int rc = kcl_context_set_reproducible(ctx, o->reproducible);
+  return rc ? rc : kcl_select(ctx, o->devices ? o->devices : o->device, 0);
 }
 int cli_setup(kcl_context *ctx, cli_run *r) {
   return cli_solver_create(ctx, r->p.A, &r->asked, &r->solver);

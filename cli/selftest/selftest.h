@@ -14,7 +14,7 @@ typedef struct cli_battery {
   kcl_context *ctx;
   const cli_options *o;
   kcl_type precision;
-  const char *group;         /* of the tests that run: "products", "methods", "preconds" */
+  const char *group;         /* of the tests that run: "products", "methods", "preconds", "bits" */
   int right, refused, wrong; /* of this group */
   int wrong_in_all;          /* of all groups, precisions and devices */
   struct cJSON *faults;      /* a list: {test, reason} */
@@ -37,5 +37,7 @@ int cli_selftest_products(cli_battery *t);
 int cli_selftest_methods(cli_battery *t);
 /* Solves with every preconditioner, of an unsymmetric system where it is for these. */
 int cli_selftest_preconds(cli_battery *t);
+/* Solves with reproducible sums, whose x has the same bits on every device. */
+int cli_selftest_bits(cli_battery *t);
 
 #endif

@@ -6,6 +6,7 @@
 #include "cli/solve/run.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
+#include "cli/ui/text.h"
 #include "krylocl.h"
 #include "krylocl/explain.h"
 #include <stdbool.h>
@@ -65,6 +66,7 @@ static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
   double recurrence = p->relative_residual < 0 ? NAN : p->relative_residual;
   cli_json_number(o, "relative_residual", other ? NAN : recurrence);
   cli_json_number(o, "true_relative_residual", p->true_relative_residual);
+  if (cli_checksum_known(r, s)) cli_json_text(o, "x_checksum", cli_checksum_text(p->x_sum).s);
   cli_json_number(o, "backward_error", p->backward_error);
   cli_json_number(o, "rowwise_error", p->rowwise_error);
   cli_json_number(o, "componentwise_error", p->componentwise_error);

@@ -98,6 +98,8 @@ static void say_quality(const cli_run *r, const cli_result *s) {
   cli_say(o, "            backward error %.1e", p->backward_error);
   say_condition(r, p);
   cli_say(o, "\n");
+  if (o->reproducible && cli_checksum_known(r, s))
+    cli_say(o, "            checksum of x %s\n", cli_checksum_text(p->x_sum).s);
   if (p->rowwise_error > 1e-6 && p->rowwise_error > 1e3 * p->backward_error)
     cli_say(o,
             "warning     by rows the backward error is %.1e: rows that are small beside others are "

@@ -46,4 +46,9 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   double seconds_write, seconds_total; /* files of x, history and picture; to their end */
 } cli_run;
 
+/* Is x_sum the checksum of all of x? Not where each rank has a part, nor where there is no certificate. */
+static inline bool cli_checksum_known(const cli_run *r, const cli_result *s) {
+  return s->report.x_sum && !r->p.spread;
+}
+
 #endif

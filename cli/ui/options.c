@@ -45,7 +45,7 @@ static const cli_option table[] = {
     {"ranks", 0, CLI_COUNT, "N", AT(ranks), 1, 1000000,
      "predict an iteration on 1, 2, 4 ... N ranks as well", ""},
     {"reproducible", 0, CLI_FLAG, NULL, AT(reproducible), 0, 0,
-     "the same bits of x on any number of ranks with devices of one kind", NULL},
+     "the same bits of x on every device and any number of threads and ranks", NULL},
     {"threads", 't', CLI_COUNTS, "N", AT(threads_list), 0, KCL_MAX_THREADS,
      "threads on the CPU: device cpu, reading, set-up; 0 or max: all (0); bench: a list", ""},
     {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0, NULL, "=precision"},

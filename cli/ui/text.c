@@ -138,3 +138,9 @@ cli_text cli_device_place(const kcl_device *d) {
   if (d->platform >= 0) snprintf(t.s, sizeof t.s, "%d:%d", d->platform, d->device);
   return t;
 }
+
+cli_text cli_checksum_text(unsigned long long sum) {
+  cli_text t;
+  snprintf(t.s, sizeof t.s, "0x%016llx", sum);
+  return t;
+}

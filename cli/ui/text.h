@@ -12,6 +12,9 @@ int cli_character(const char *s);
 typedef struct cli_text {
   char s[40];
 } cli_text;
+
+/* A checksum in 16 hexadecimal digits, "0x...". */
+cli_text cli_checksum_text(unsigned long long sum);
 /* 1,234,567 */
 cli_text cli_count(int64_t n);
 /* 1,234,567 without the fraction of v; from 9e15 on 1.23e+45. */

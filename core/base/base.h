@@ -150,7 +150,7 @@ kcl_csr *kcl_csr_share(kcl_csr *A);
 int kcl_csr_share_structure(kcl_context *ctx, kcl_csr *A, kcl_csr *from);
 double kcl_norm_inf(kcl_type t, const void *v, int64_t n); /* largest modulus; NaN if one is */
 double kcl_norm2(kcl_type t, const void *v,
-                 int64_t n); /* without underflow or overflow of squares */
+                 int64_t n); /* without underflow or overflow of squares; shape.c */
 void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n,
               double scale); /* y = scale x */
 

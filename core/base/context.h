@@ -92,7 +92,7 @@ struct kcl_context {
   double moved;      /* bytes/s of the fastest iterations that this device has done here */
   double launch;     /* seconds of the shortest stage on an OpenCL device; 0 until measured */
   double weight;     /* of this rank's rows, on several ranks; 0: by stream rate */
-  bool reproducible; /* on several ranks: the same bits on any number of them */
+  bool reproducible; /* solvers: the same bits on any device and number of threads and ranks */
   bool metis;        /* on several ranks: the rows of a rank are a part of METIS */
   kcl_tune tune;     /* of the device */
   kcl_tested
@@ -106,7 +106,7 @@ struct kcl_context {
 
 /* Are matrices and solvers of this context shared by ranks? One rank alone has the functions of one process. */
 static inline bool kcl_on_ranks(const kcl_context *ctx) {
-  return ctx->world && (ctx->world->ranks > 1 || ctx->reproducible);
+  return ctx->world && ctx->world->ranks > 1;
 }
 
 void kcl_context_begin(kcl_context *ctx); /* makes its lock */

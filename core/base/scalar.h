@@ -6,6 +6,7 @@
 #define KCL_SCALAR_H
 
 #include "core/base/base.h"
+#include "core/base/shape.h"
 #include <math.h>
 
 #define KCL_PASTE2(a, b) a##_##b
@@ -18,6 +19,17 @@ typedef float real;
 typedef double real;
 #endif
 
+/* a b + c, rounded once where the processor can. Explicit, since in a b - c d a compiler fuses either product, depending on where
+ * it inlines; and a right-hand side must have the same bits alone and beside others, and on other devices (core/base/shape.h). */
+static inline real r_fma(real a, real b, real c) {
+#if KCL_HAS_FMA
+  return sizeof(real) == sizeof(float) ? (real)__builtin_fmaf((float)a, (float)b, (float)c)
+                                       : (real)__builtin_fma((double)a, (double)b, (double)c);
+#else
+  return a * b + c;
+#endif
+}
+
 #if defined KCL_T_s || defined KCL_T_d || defined KCL_T_m
 typedef real scalar;
 #define KCL_PARTS 1
@@ -27,7 +39,7 @@ static inline scalar s_conj(scalar a) { return a; }
 static inline scalar s_neg(scalar a) { return -a; }
 static inline scalar s_add(scalar a, scalar b) { return a + b; }
 static inline scalar s_mul(scalar a, scalar b) { return a * b; }
-static inline scalar s_fma(scalar a, scalar b, scalar c) { return a * b + c; }
+static inline scalar s_fma(scalar a, scalar b, scalar c) { return r_fma(a, b, c); }
 static inline bool s_zero(scalar a) { return a == 0; }
 static inline bool s_one(scalar a) { return a == 1; }
 static inline scalar s_div(scalar a, scalar b) { return b == 0 ? 0 : a / b; }
@@ -41,16 +53,6 @@ static inline real s_re(scalar a) { return a.re; }
 static inline scalar s_conj(scalar a) { return (scalar){a.re, -a.im}; }
 static inline scalar s_neg(scalar a) { return (scalar){-a.re, -a.im}; }
 static inline scalar s_add(scalar a, scalar b) { return (scalar){a.re + b.re, a.im + b.im}; }
-/* a b + c, rounded once where the processor can. Explicit, since in a b - c d a compiler fuses either product, depending on where
- * it inlines; and a right-hand side must have the same bits alone and beside others. */
-static inline real r_fma(real a, real b, real c) {
-#if defined __FP_FAST_FMA && defined __FP_FAST_FMAF
-  return sizeof(real) == sizeof(float) ? (real)__builtin_fmaf((float)a, (float)b, (float)c)
-                                       : (real)__builtin_fma((double)a, (double)b, (double)c);
-#else
-  return a * b + c;
-#endif
-}
 static inline scalar s_mul(scalar a, scalar b) {
   return (scalar){r_fma(a.re, b.re, -(a.im * b.im)), r_fma(a.re, b.im, a.im * b.re)};
 }
@@ -65,8 +67,8 @@ static inline scalar s_div(scalar a, scalar b) {
   if (s_zero(b)) return s_make(0);
   real m = (real)fmax(fabs((double)b.re), fabs((double)b.im));
   scalar c = {b.re / m, b.im / m}, q = s_mul(a, s_conj(c));
-  real d = (c.re * c.re + c.im * c.im) * m;
-  return (scalar){q.re / d, q.im / d};
+  real d = r_fma(c.re, c.re, c.im * c.im);
+  return (scalar){q.re / d / m, q.im / d / m};
 }
 #endif
 #if KCL_PARTS == 1
@@ -95,7 +97,13 @@ static inline scalar s_root(scalar a) { return s_make(s_re(a) > 0 ? sqrt((double
 #if KCL_PARTS == 1
 static inline scalar s_modulus(scalar a) { return a < 0 ? -a : a; }
 #else
-static inline scalar s_modulus(scalar a) { return s_make(hypot((double)a.re, (double)a.im)); }
+/* Divides by the larger part, as kernels do: library functions differ. NaN if a part is. */
+static inline scalar s_modulus(scalar a) {
+  const real x = a.re < 0 ? -a.re : a.re, y = a.im < 0 ? -a.im : a.im, m = x > y ? x : y,
+             t = (x > y ? y : x) / m;
+  return s_make(m > 0 && m < INFINITY ? (double)(m * (real)sqrt((double)r_fma(t, t, 1)))
+                                      : (double)(x + y));
+}
 #endif
 /* Stands before a loop over scalars. clang does not vectorise loops over complex ones, and would warn. */
 #if defined __clang__ && KCL_PARTS == 2

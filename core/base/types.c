@@ -78,7 +78,6 @@ int kcl_symmetry_check(kcl_context *ctx, kcl_symmetry s) {
 typedef struct norm_data {
   kcl_type type;
   const void *v;
-  double largest;
 } norm_data;
 
 static double largest_part(const void *arg, int64_t from, int64_t to) {
@@ -91,22 +90,6 @@ static double largest_part(const void *arg, int64_t from, int64_t to) {
   return largest;
 }
 
-static double sum_squares(const void *arg, int64_t from, int64_t to) {
-  const norm_data *n = arg;
-  double sum = 0;
-  for (int64_t i = from; i < to; i++) {
-    double a = kcl_abs(n->type, n->v, i) / n->largest;
-    sum += a * a;
-  }
-  return sum;
-}
-
 double kcl_norm_inf(kcl_type t, const void *v, int64_t n) {
   return kcl_largest(n, KCL_FEW, largest_part, &(norm_data){.type = t, .v = v});
-}
-
-double kcl_norm2(kcl_type t, const void *v, int64_t n) {
-  norm_data a = {.type = t, .v = v, .largest = kcl_norm_inf(t, v, n)};
-  if (a.largest == 0 || !(a.largest < INFINITY)) return a.largest;
-  return a.largest * sqrt(kcl_sum(n, KCL_FEW, sum_squares, &a));
 }

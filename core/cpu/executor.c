@@ -69,11 +69,11 @@ static void scalars_of_stage(cpu_batch *b, int i, const scalar *sums, scalar *ow
                   *seeds = kcl_stage_seeds(k, b->phase, i);
   for (int c = 0; c < k->nrhs; c++) {
     const kcl_control *control = &e->control[c];
-    const int64_t at = (int64_t)c * e->dots * KCL_CPU_CHUNKS;
+    const int64_t at = (int64_t)c * e->dots * e->chunks;
     b->active[c] = !control->stop || (control->cycle_open && s->cycle_end);
     if (!b->active[c]) continue;
     KCL_TYPED(kcl_cpu_run_scalars)(e, s, before, sums + at, c);
-    if (seeds) KCL_TYPED(kcl_cpu_seed_partials)(seeds, e->slot + c * k->slots, own_sums + at);
+    if (seeds) KCL_TYPED(kcl_cpu_seed_partials)(e, seeds, e->slot + c * k->slots, own_sums + at);
   }
 }
 
@@ -190,8 +190,8 @@ static void clear_empty_chunks(const cpu_batch *b, const kcl_stage *s, int full)
   const int dots = kcl_stage_dots(s);
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && b->active[c]; d++) {
-      scalar *sums = latest_sums(e) + (c * e->dots + d) * KCL_CPU_CHUNKS;
-      memset(sums + full, 0, (size_t)(KCL_CPU_CHUNKS - full) * sizeof *sums);
+      scalar *sums = latest_sums(e) + (c * e->dots + d) * e->chunks;
+      memset(sums + full, 0, (size_t)(e->chunks - full) * sizeof *sums);
     }
 }
 
@@ -373,7 +373,7 @@ static int cpu_load(kcl_executor *ex, int snapshot, int rhs) {
 
 static size_t slots_of(const kcl_cpu *e) { return (size_t)e->k->nrhs * (size_t)e->k->slots; }
 static size_t sums_of(const kcl_cpu *e) { /* of both buffers */
-  return (size_t)(2 * e->k->nrhs * e->dots) * KCL_CPU_CHUNKS;
+  return 2 * (size_t)e->k->nrhs * (size_t)e->dots * (size_t)e->chunks;
 }
 
 static int cpu_carry(kcl_executor *to, const kcl_executor *from) {
@@ -467,7 +467,7 @@ static void close_cpu(kcl_executor *ex) {
   free(e->temporary);
   free(e->slot);
   free(e->partial[0]);
-  free(e->sums);
+  free(e->sums), free(e->sum);
   free(e->history);
   free(e);
 }
@@ -523,6 +523,13 @@ static bool has_temporaries(const kcl_program *k) {
   return false;
 }
 
+/* Elements of each vector per block of a fused loop; fixed: each block begins with an element of lane 0. */
+static int elements_of_block(const kcl_program *k, bool fixed) {
+  const int tuned = k->ctx->tune.block, count = (tuned ? tuned : BLOCK_BYTES) / (int)sizeof(scalar),
+            least = fixed ? KCL_SUM_LANES : 1;
+  return count < least ? least : count / least * least;
+}
+
 int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   int rc, nrhs = k->nrhs;
   kcl_cpu *e;
@@ -532,7 +539,8 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   e->threads = e->team = useful_threads(k);
   e->until_trial = 4;
   e->dots = kcl_program_dots(k), e->chunk = kcl_program_sum_rows(k);
-  e->block = (k->ctx->tune.block ? k->ctx->tune.block : BLOCK_BYTES) / (int)sizeof(scalar);
+  e->chunks = e->chunk ? 1 + (int)(k->n / e->chunk) : KCL_CPU_CHUNKS;
+  e->block = elements_of_block(k, e->chunk > 0);
   *ex = (kcl_executor){.data = e,
                        .run = cpu_run,
                        .ends = kcl_program_ranks(k) && !kcl_program_ranks(k)->unlike,
@@ -558,11 +566,15 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
         k->ctx, (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * KCL_MOST_TEMPORARIES * e->block,
         sizeof(scalar), "temporary vectors", (void **)&e->temporary));
   KCL_TRY(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
-  KCL_TRY(kcl_alloc(k->ctx, 2 * nrhs * e->dots * KCL_CPU_CHUNKS, sizeof(scalar), "partial sums",
+  KCL_TRY(kcl_alloc(k->ctx, 2 * nrhs * e->dots * e->chunks, sizeof(scalar), "partial sums",
                     (void **)&e->partial[0]));
-  e->partial[1] = e->partial[0] + nrhs * e->dots * KCL_CPU_CHUNKS;
+  e->partial[1] = e->partial[0] + nrhs * e->dots * e->chunks;
   if (e->chunk)
-    KCL_TRY(kcl_alloc(k->ctx, nrhs * e->dots * KCL_CPU_CHUNKS, KCL_PARTS * sizeof(double),
+    KCL_TRY(kcl_alloc(k->ctx,
+                      (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * e->dots * KCL_SUM_LANES,
+                      sizeof(scalar), "sums", (void **)&e->sum));
+  if (e->chunk && kcl_program_ranks(k))
+    KCL_TRY(kcl_alloc(k->ctx, nrhs * e->dots * e->chunks, KCL_PARTS * sizeof(double),
                       "partial sums", (void **)&e->sums));
   KCL_TRY(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
                     (void **)&e->history));

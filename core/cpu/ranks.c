@@ -21,7 +21,7 @@ static void add_to_dot(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, 
   const kcl_op *o = kcl_stage_halo_dot(s, &number);
   if (!o) return;
   const scalar *other = vector_of(e, o->x == s->y ? o->y : o->x, c);
-  scalar *to = latest_sums(e) + (c * e->dots + number) * KCL_CPU_CHUNKS;
+  scalar *to = latest_sums(e) + (c * e->dots + number) * e->chunks;
   for (int64_t i = 0; i < h->boundary->rows; i++) {
     const scalar u = other[h->row[i]], x = o->x == s->y ? sum[i] : u, y = o->x == s->y ? u : sum[i];
     *to = s_fma(o->plain ? x : s_conj(x), y, *to);
@@ -65,9 +65,9 @@ static void store_chunk_sums(const kcl_cpu *e, const kcl_stage *s, const bool *a
   const int dots = kcl_stage_dots(s);
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      scalar *own = partial + (c * e->dots + d) * KCL_CPU_CHUNKS;
+      scalar *own = partial + (c * e->dots + d) * e->chunks;
       real *parts = (real *)own;
-      for (int i = 1; i < KCL_CPU_CHUNKS; i++) own[i] = s_make(0);
+      for (int i = 1; i < e->chunks; i++) own[i] = s_make(0);
       for (int p = 0; p < KCL_PARTS; p++) parts[p] = (real)*all++;
     }
 }
@@ -79,10 +79,10 @@ void KCL_TYPED(kcl_cpu_begin_sum)(const kcl_cpu *e, const kcl_stage *s, const bo
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      const scalar *own = latest_sums(e) + (c * e->dots + d) * KCL_CPU_CHUNKS;
+      const scalar *own = latest_sums(e) + (c * e->dots + d) * e->chunks;
       scalar total[1] = {s_make(0)};
       const real *parts = (const real *)total;
-      for (int i = 0; i < KCL_CPU_CHUNKS; i++) *total = s_add(*total, own[i]);
+      for (int i = 0; i < e->chunks; i++) *total = s_add(*total, own[i]);
       for (int p = 0; p < KCL_PARTS; p++) all[n++] = (double)parts[p];
     }
   ranks->begin_sum(ranks, e->failed, n, all);
@@ -107,11 +107,12 @@ static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      const real *parts = (const real *)(latest_sums(e) + (c * e->dots + d) * KCL_CPU_CHUNKS);
+      const real *parts = (const real *)(latest_sums(e) + (c * e->dots + d) * e->chunks);
       for (int p = 0; p < KCL_PARTS; p++, n++)
         for (int i = 0; i < blocks; i++) own[n * blocks + i] = (double)parts[i * KCL_PARTS + p];
     }
-  const int rc = ranks->sum_blocks(ranks, e->failed, n, blocks, own, all);
+  const int rc =
+      ranks->sum_blocks(ranks, e->failed, sizeof(real) == sizeof(float), n, blocks, own, all);
   store_chunk_sums(e, s, active, all, latest_sums(e));
   return rc;
 }

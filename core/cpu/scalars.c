@@ -45,9 +45,7 @@ void KCL_TYPED(kcl_cpu_run_scalars)(kcl_cpu *e, const kcl_stage *s, const kcl_st
   bool ran = before && (!h->stop || before->cycle_end); /* the stage before was active */
   for (int i = 0, d = 0; ran && i < before->vectors; i++) {
     if (before->vector[i].code != KCL_OP_DOT) continue;
-    scalar total = s_make(0);
-    for (int c = 0; c < KCL_CPU_CHUNKS; c++) total = s_add(total, partial[d * KCL_CPU_CHUNKS + c]);
-    slot[before->vector[i].slot] = total;
+    slot[before->vector[i].slot] = total_of_chunks(e, partial + d * e->chunks);
     d++;
   }
   for (int i = 0; i < s->scalars; i++) {
@@ -56,11 +54,12 @@ void KCL_TYPED(kcl_cpu_run_scalars)(kcl_cpu *e, const kcl_stage *s, const kcl_st
   }
 }
 
-void KCL_TYPED(kcl_cpu_seed_partials)(const kcl_stage *last, const scalar *slot, scalar *partial) {
+void KCL_TYPED(kcl_cpu_seed_partials)(const kcl_cpu *e, const kcl_stage *last, const scalar *slot,
+                                      scalar *partial) {
   for (int i = 0, d = 0; i < last->vectors; i++) {
     if (last->vector[i].code != KCL_OP_DOT) continue;
-    for (int c = 0; c < KCL_CPU_CHUNKS; c++)
-      partial[d * KCL_CPU_CHUNKS + c] = c ? s_make(0) : slot[last->vector[i].slot];
+    for (int c = 0; c < e->chunks; c++)
+      partial[d * e->chunks + c] = c ? s_make(0) : slot[last->vector[i].slot];
     d++;
   }
 }

@@ -9,7 +9,14 @@
 
 /* ---------------------------------------------------------------- one operation on one block */
 
-/* y = a x + b z; an operand whose coefficient is the constant 0 is not read. */
+/* y = x + z, or x - z. */
+static void add_elements(scalar *y, const scalar *x, const scalar *z, bool subtracts, int n) {
+  KCL_SIMD
+  for (int i = 0; i < n; i++) y[i] = s_add(x[i], subtracts ? s_neg(z[i]) : z[i]);
+}
+
+/* y = a x + b z; an operand whose coefficient is the constant 0 is not read. The product with b is rounded first, that with a is fused
+ * with the addition; the coefficients 1 and -1 are signs. */
 static void run_lincomb(scalar *y, scalar a, const scalar *x, scalar b, const scalar *z,
                         const kcl_op *o, int n) {
   if (is_constant(o->b, 0) && is_constant(o->a, 0)) {
@@ -17,17 +24,24 @@ static void run_lincomb(scalar *y, scalar a, const scalar *x, scalar b, const sc
   } else if (is_constant(o->b, 0) && is_constant(o->a, 1)) {
     if (y != x) memcpy(y, x, (size_t)n * sizeof *y);
   } else if (is_constant(o->b, 0)) {
+    const bool sign = is_constant(o->a, -1);
     KCL_SIMD
-    for (int i = 0; i < n; i++) y[i] = s_mul(a, x[i]);
+    for (int i = 0; i < n; i++) y[i] = sign ? s_neg(x[i]) : s_mul(a, x[i]);
+  } else if (is_constant(o->a, 1) && (is_constant(o->b, 1) || is_constant(o->b, -1))) {
+    add_elements(y, x, z, is_constant(o->b, -1), n);
   } else if (is_constant(o->a, 1)) {
     KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_fma(b, z[i], x[i]);
   } else if (is_constant(o->b, 1)) {
     KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_fma(a, x[i], z[i]);
-  } else {
+  } else if (is_constant(o->a, -1)) {
     KCL_SIMD
-    for (int i = 0; i < n; i++) y[i] = s_fma(a, x[i], s_mul(b, z[i]));
+    for (int i = 0; i < n; i++) y[i] = s_fma(b, z[i], s_neg(x[i]));
+  } else {
+    const bool sign = is_constant(o->b, -1);
+    KCL_SIMD
+    for (int i = 0; i < n; i++) y[i] = s_fma(a, x[i], sign ? s_neg(z[i]) : s_mul(b, z[i]));
   }
 }
 
@@ -54,6 +68,18 @@ static scalar dot_elements(const scalar *x, const scalar *y, bool plain, int n) 
   }
   return (scalar){re, im};
 #endif
+}
+
+/* Adds a dot to the sums of a block, in the shape of core/base/shape.h: the elements begin with one of lane 0. */
+static void dot_in_lanes(scalar *lane, const scalar *x, const scalar *y, bool plain, int n) {
+  for (int i = 0; i < n; i += KCL_SUM_LANES) {
+    const int count = n - i < KCL_SUM_LANES ? n - i : KCL_SUM_LANES;
+    const scalar *a = x + i, *b = y + i;
+    if (plain)
+      for (int l = 0; l < count; l++) lane[l] = s_fma(a[l], b[l], lane[l]);
+    else
+      for (int l = 0; l < count; l++) lane[l] = s_fma(s_conj(a[l]), b[l], lane[l]);
+  }
 }
 
 /* Any vector operation but a dot. */
@@ -107,6 +133,14 @@ static void narrow_elements(const scalar *from, float *to, int n) {
   for (int l = 0; l < n; l++) to[l] = (float)s_re(from[l]);
 }
 
+static void add_dot(const kcl_cpu *e, scalar *sum, const scalar *x, const scalar *y, bool plain,
+                    int n) {
+  if (e->chunk)
+    dot_in_lanes(sum, x, y, plain, n);
+  else
+    *sum = s_add(*sum, dot_elements(x, y, plain, n));
+}
+
 /* An operation with both narrow and wide vectors: converts KCL_CPU_CONVERTED elements of the narrow ones at a time. */
 static void run_with_narrow(const kcl_cpu_block *b, const kcl_op *o, scalar *sum) {
   scalar capacity[3][KCL_CPU_CONVERTED];
@@ -116,7 +150,7 @@ static void run_with_narrow(const kcl_cpu_block *b, const kcl_op *o, scalar *sum
            *x = widen_elements(b, o->x, i, n, capacity[1]),
            *z = widen_elements(b, o->z, i, n, capacity[2]);
     if (o->code == KCL_OP_DOT)
-      *sum = s_add(*sum, dot_elements(x, y, o->plain, n));
+      add_dot(b->e, sum, x, y, o->plain, n);
     else
       run_elementwise(o, y, coefficient_value(o->a, b->slot), x, coefficient_value(o->b, b->slot),
                       z, n);
@@ -139,7 +173,7 @@ static void run_operation(const kcl_cpu_block *b, const kcl_op *o, scalar *sum) 
   else if (narrow)
     run_with_narrow(b, o, sum);
   else if (o->code == KCL_OP_DOT)
-    *sum = s_add(*sum, dot_elements(x, y, o->plain, n));
+    add_dot(b->e, sum, x, y, o->plain, n);
   else
     run_elementwise(o, y, c, x, d, z, n);
 }
@@ -147,7 +181,7 @@ static void run_operation(const kcl_cpu_block *b, const kcl_op *o, scalar *sum) 
 /* The vector operations of a stage on one row block, after the product. */
 static void run_row_block(const kcl_cpu_block *b, scalar *sum) {
   for (int i = 0, d = 0; i < b->s->vectors; i++) {
-    run_operation(b, &b->s->vector[i], &sum[d]);
+    run_operation(b, &b->s->vector[i], &sum[d * lanes_of_sum(b->e)]);
     d += b->s->vector[i].code == KCL_OP_DOT;
   }
 }
@@ -193,12 +227,16 @@ static int make_blocks(const kcl_cpu *e, const kcl_stage *s, const bool *active,
 void KCL_TYPED(kcl_cpu_run_chunk)(const kcl_cpu *e, const kcl_stage *s, const bool *active,
                                   int part, int chunk) {
   enum { KCL_CPU_MOST_DOTS = 64 };
-  scalar sum[KCL_MAX_NRHS][KCL_CPU_MOST_DOTS];
+  scalar few[KCL_MAX_NRHS * KCL_CPU_MOST_DOTS];
   kcl_cpu_block b[KCL_MAX_NRHS];
   const int dots = kcl_stage_dots(s), count = make_blocks(e, s, active, part, b);
   const int64_t per = rows_of_chunk(e, s), lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
+  const int each = e->dots * lanes_of_sum(e); /* of a right-hand side */
+  scalar *sum = e->chunk ? e->sum + (int64_t)part * e->k->nrhs * each : few;
+  const int lanes = e->chunk ? lanes_of_rows(hi - lo) : 1;
   for (int c = 0; c < count; c++)
-    for (int d = 0; d < dots; d++) sum[c][d] = s_make(0);
+    for (int d = 0; d < dots; d++)
+      memset(sum + c * each + d * lanes_of_sum(e), 0, (size_t)lanes * sizeof *sum);
   const bool multiplies = s->A && !s->A->steps,
              together = multiplies && count > 1 && s->A->format->rows_multi;
   const int64_t step = together ? e->block : per;
@@ -210,13 +248,14 @@ void KCL_TYPED(kcl_cpu_run_chunk)(const kcl_cpu *e, const kcl_stage *s, const bo
       for (int64_t i = from; i < to; i += e->block) {
         b[c].lo = i, b[c].hi = i + e->block < to ? i + e->block : to;
         if (multiplies && !together) multiply_blocks(&b[c], 1);
-        run_row_block(&b[c], sum[c]);
+        run_row_block(&b[c], sum + c * each);
       }
   }
   scalar *partial = latest_sums(e);
   for (int c = 0; c < count; c++)
     for (int d = 0; d < dots; d++)
-      partial[(b[c].rhs * e->dots + d) * KCL_CPU_CHUNKS + chunk] = sum[c][d];
+      partial[(b[c].rhs * e->dots + d) * e->chunks + chunk] =
+          e->chunk ? add_up_lanes(sum + c * each + d * KCL_SUM_LANES, lanes) : sum[c * each + d];
 }
 
 #ifdef KCL_T_s

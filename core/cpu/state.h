@@ -8,18 +8,23 @@
 #include "core/program/executor.h"
 #include "core/program/ranks.h"
 
-enum { KCL_CPU_CHUNKS = 64, KCL_CPU_PAD = 64 }; /* chunks per stage, a multiple of PAD rows each */
+/* Chunks per stage, a multiple of PAD rows each; blocks of reproducible sums take the place of chunks. */
+enum { KCL_CPU_CHUNKS = 64, KCL_CPU_PAD = 64 };
 
 typedef struct kcl_cpu {
   const kcl_program *k;
-  int dots;           /* maximum per stage */
-  int block;          /* elements */
-  int64_t chunk;      /* rows of a chunk fixed by several ranks; 0: by the number of rows */
-  double *sums;       /* [nrhs][dots][parts][KCL_CPU_CHUNKS] of them on their way */
+  int dots;  /* maximum per stage */
+  int block; /* elements */
+  int64_t
+      chunk;  /* rows of a block of reproducible sums (core/base/shape.h); 0: sums have any shape */
+  int chunks; /* at most, per stage */
+  double *sums; /* [nrhs][dots][parts][chunks] of them on their way to other ranks */
+  scalar *
+      sum; /* [parts][nrhs][dots][lanes] of the block that a part of the team sums; NULL: any shape */
   void **vec;         /* [nrhs][vectors][padded n]; constants are shared */
   scalar *temporary;  /* [parts][nrhs][KCL_MOST_TEMPORARIES][block]; NULL: no stage has any */
   scalar *slot;       /* [nrhs][slots] */
-  scalar *partial[2]; /* [nrhs][dots][KCL_CPU_CHUNKS], of two stages: latest_sums */
+  scalar *partial[2]; /* [nrhs][dots][chunks], of two stages: latest_sums */
   kcl_control control[KCL_MAX_NRHS];
   scalar *snapshot[KCL_SNAPSHOTS]; /* [nrhs][n] copies of x; NULL until they are needed */
   int parity;                      /* of the latest stage: latest_sums */
@@ -54,17 +59,49 @@ static inline int full_chunks(const kcl_cpu *e, const kcl_stage *s) {
   return s->n ? (int)((s->n - 1) / rows_of_chunk(e, s)) + 1 : 0;
 }
 
+/* Scalars that a dot adds to within a chunk. */
+static inline int lanes_of_sum(const kcl_cpu *e) { return e->chunk ? KCL_SUM_LANES : 1; }
+
+/* The lanes of a sum that so many rows add to, with others, which are zero, up to a power of two. */
+static inline int lanes_of_rows(int64_t rows) {
+  int lanes = 8;
+  while (lanes < rows && lanes < KCL_SUM_LANES) lanes *= 2;
+  return lanes;
+}
+
+/* The tree of core/base/shape.h; lanes beyond these are zero. */
+static inline scalar add_up_lanes(scalar *lane, int lanes) {
+  for (int reach = lanes / 2; reach > 0; reach /= 2) {
+    KCL_SIMD
+    for (int l = 0; l < reach; l++) lane[l] = s_add(lane[l], lane[l + reach]);
+  }
+  return lane[0];
+}
+
+/* The sum of the partial sums of all chunks. */
+static inline scalar total_of_chunks(const kcl_cpu *e, const scalar *partial) {
+  scalar lane[KCL_SUM_LANES], total = s_make(0);
+  const int lanes = lanes_of_rows(e->chunks);
+  for (int c = 0; !e->chunk && c < e->chunks; c++) total = s_add(total, partial[c]);
+  if (!e->chunk) return total;
+  for (int l = 0; l < lanes; l++) lane[l] = s_make(0);
+  for (int c = 0; c < e->chunks; c++)
+    lane[c % KCL_SUM_LANES] = s_add(lane[c % KCL_SUM_LANES], partial[c]);
+  return add_up_lanes(lane, lanes);
+}
+
 /* ---------------------------------------------------------------- one stage (stage.c, scalars.c) */
 
 /* Runs a stage on a chunk of its rows, for the active right-hand sides: the product, then the vector operations. part: of the team. */
 void KCL_TYPED(kcl_cpu_run_chunk)(const kcl_cpu *e, const kcl_stage *s, const bool *active,
                                   int part, int chunk);
 /* Computes the scalars of stage s for one right-hand side after the dots of the stage before, which it reduces from partial:
- * [dots][KCL_CPU_CHUNKS]. */
+ * [dots][chunks]. */
 void KCL_TYPED(kcl_cpu_run_scalars)(kcl_cpu *e, const kcl_stage *s, const kcl_stage *before,
                                     const scalar *partial, int rhs);
 /* Seeds the partial sums of stage `last` with known sums; the first stage of LOOP reduces them. */
-void KCL_TYPED(kcl_cpu_seed_partials)(const kcl_stage *last, const scalar *slot, scalar *partial);
+void KCL_TYPED(kcl_cpu_seed_partials)(const kcl_cpu *e, const kcl_stage *last, const scalar *slot,
+                                      scalar *partial);
 
 /* ---------------------------------------------------------------- several ranks (ranks.c) */
 

@@ -359,6 +359,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   r->scalar_bytes = kcl_type_size(k->type);
   r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
   r->geometry = kcl_choose_geometry(k), r->group = (size_t)r->geometry.group;
+  if (r->geometry.sum_block) KCL_TRY(kcl_check_rounding(k->ctx, k->type));
   double t = kcl_now();
   for (int i = 0; i < k->ops; i++) KCL_TRY(kcl_opencl_upload(k->op[i].matrix));
   KCL_TRY(allocate_run(r));

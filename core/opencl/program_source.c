@@ -25,6 +25,7 @@ static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometr
   define(t, "HISTORY", KCL_HISTORY);
   define(t, "BLOCK", g->block);
   define(t, "SUM_BLOCK", g->sum_block);
+  define(t, "SUM_LANES", KCL_SUM_LANES);
   define(t, "NRHS", width);
   define(t, "REALS", width * (kcl_type_complex(k->type) ? 2 : 1));
   define(t, "MOST_DOTS", kcl_most_dots(k));

@@ -17,6 +17,8 @@ static int compose_program(kcl_run *r, const kcl_geometry *g, int part, composed
   int n = 0;
   if (g->registers) n = sprintf(c->options, "-cl-nv-maxrregcount=%d ", g->registers);
   snprintf(c->options + n, sizeof c->options - (size_t)n, "%s", word ? word : "");
+  if (g->sum_block)
+    kcl_put_rounding_options(run_context(r)->opencl, r->k->type, c->options, sizeof c->options);
   return kcl_program_source(r->k, g, &r->parts, part, &c->source);
 }
 

@@ -2,7 +2,7 @@
  * stages in step. Executors need two operations (distributed/ implements them on MPI):
  *
  *   sums    the dots of a stage are added over the ranks, once, right after the stage; where they are to be reproducible, as
- *           partial sums over fixed blocks of the rows of all ranks, in the order of the blocks
+ *           partial sums over fixed blocks of the rows of all ranks, in the shape of core/base/shape.h
  *   halo    of a product: before the stage own elements of x are handed to the exchange; after it the entries whose columns
  *           other ranks own are added to y, and their share to a dot of y (kcl_stage_halo_dot)
  *
@@ -12,6 +12,8 @@
 #ifndef KCL_RANKS_H
 #define KCL_RANKS_H
 
+#include "core/base/context.h"
+#include "core/base/shape.h"
 #include "core/program/program.h"
 
 typedef struct kcl_ranks kcl_ranks;
@@ -29,9 +31,9 @@ struct kcl_ranks {
   /* `sum` in two halves: begin_sum returns at once, end_sum returns the result. No other sum begins in between. */
   void (*begin_sum)(kcl_ranks *, int status, int n, const double *values);
   int (*end_sum)(kcl_ranks *, int n, double *values);
-  /* `sum` for partial sums own [n, blocks], one per row block of this rank, which are added in the order of all blocks. NULL:
-   * values are 0. */
-  int (*sum_blocks)(kcl_ranks *, int status, int n, int64_t blocks, const double *own,
+  /* `sum` for partial sums own [n, blocks], one per row block of this rank, which are added in the shape of core/base/shape.h;
+   * single: they are floats. own NULL: values are 0. */
+  int (*sum_blocks)(kcl_ranks *, int status, bool single, int n, int64_t blocks, const double *own,
                     double *values);
   /* Rank 0's value: where ranks could decide apart. */
   int64_t (*decide)(kcl_ranks *, int64_t value);
@@ -83,10 +85,13 @@ static inline kcl_ranks *kcl_program_ranks(const kcl_program *k) {
   return k->A && k->A->halo ? k->A->halo->ranks : NULL;
 }
 
-/* Rows per partial sum; 0: not fixed. */
+/* Rows per partial sum, where sums are reproducible (core/base/shape.h); 0: any. A product alone, and a program without
+ * a matrix, have none. */
 static inline int64_t kcl_program_sum_rows(const kcl_program *k) {
   const kcl_ranks *ranks = kcl_program_ranks(k);
-  return ranks ? ranks->sum_rows : 0;
+  return ranks                                         ? ranks->sum_rows
+         : k->A && k->ctx->reproducible && !k->product ? kcl_sum_rows(k->n)
+                                                       : 0;
 }
 
 /* The status of the first rank that failed. */

@@ -114,9 +114,11 @@ static void mark_tried(kcl_selection *c) {
   if (now >= 0) c->tried |= 1u << now;
 }
 
-/* Is there another method, and is this one not the best there is for such a matrix? */
+/* Is there another method, and is this one not the best there is for such a matrix? Not where x is to have the same bits everywhere:
+ * residuals are looked at after other iterations on other devices. */
 static bool impatient(const kcl_selection *c) {
   const kcl_system *s = c->system;
+  if (s->ctx->reproducible) return false;
   if (s->hermitian && s->stats.positive_diagonal && c->way.method->hermitian &&
       strcmp(c->way.method->name, "minres"))
     return false;
@@ -281,7 +283,7 @@ static int next_method(kcl_selection *c, kcl_loop *l) {
 
 int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   c->tried = 0, c->asked = 0;
-  c->switched = kcl_system_ranks(c->system) || /* whose clocks differ */
+  c->switched = kcl_system_ranks(c->system) || c->system->ctx->reproducible || /* clocks differ */
                 (c->way.precond->apply && !c->system->undecided.precond);
   c->rest = c->plain = c->before = c->trusted = c->setup = c->instead = c->promised = 0;
   c->direct = false;

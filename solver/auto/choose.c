@@ -31,7 +31,7 @@ void kcl_selection_use(kcl_selection *c, kcl_engine **e) {
 bool kcl_auto_remembers(const kcl_selection *c) {
   const kcl_system *s = c->system;
   return !s->shell && !s->given && /* whose speed says nothing of others */
-         !s->undecided.model &&
+         !s->undecided.model && !s->ctx->reproducible &&
          (s->undecided.format || s->undecided.method || s->undecided.precond);
 }
 
@@ -92,8 +92,8 @@ static int predicted(const kcl_selection *c, const kcl_method *m, double *second
 /* May forms of cg stand for it? On OpenCL devices launches and reductions may be what limits cg. */
 static bool forms_fit(const kcl_selection *c) {
   const kcl_system *s = c->system;
-  return s->ctx->opencl && !s->shell && s->undecided.method && !strcmp(c->way.method->name, "cg") &&
-         kcl_auto_cg_forms_fit(&s->options);
+  return s->ctx->opencl && !s->shell && !s->ctx->reproducible && s->undecided.method &&
+         !strcmp(c->way.method->name, "cg") && kcl_auto_cg_forms_fit(&s->options);
 }
 
 /* The form of cg with the least predicted time. The model must promise a tenth, because recurrences of forms drift. */
@@ -241,7 +241,8 @@ int kcl_choose_way(kcl_selection *c, const kcl_selection *before) {
 /* The one asked for. */
 static int take_named_format(kcl_selection *c, const kcl_format **f) {
   const kcl_system *s = c->system;
-  snprintf(c->why_format, sizeof c->why_format, "asked for");
+  snprintf(c->why_format, sizeof c->why_format, "%s",
+           s->ctx->reproducible ? "reproducible sums" : "asked for");
   return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
 }
 

@@ -1,5 +1,6 @@
 /* The plan of "auto": methods by structure, each with a preconditioner, in the order in which they are tried. */
 #include "solver/auto/auto.h"
+#include "solver/engine/reproducible.h"
 #include <math.h>
 #include <string.h>
 
@@ -76,7 +77,10 @@ static bool jacobi_suits(const kcl_system *s, const kcl_method *m) {
 
 /* ---------------------------------------------------------------- the plan */
 
-static void add_to_plan(kcl_plan *p, const kcl_method *m, const kcl_precond_kind *precond) {
+static void add_to_plan(const kcl_system *s, kcl_plan *p, const kcl_method *m,
+                        const kcl_precond_kind *precond) {
+  const char *name;
+  if (kcl_reproducible_excludes(s, m, precond, &name)) return;
   for (int i = 0; i < p->count; i++)
     if (p->way[i].method == m && p->way[i].precond == precond) return;
   if (p->count < KCL_MOST_WAYS) p->way[p->count++] = (kcl_way){m, precond};
@@ -93,7 +97,7 @@ static int add_method(const kcl_system *s, const char *name, bool plain, kcl_pla
   const char *suits = !plain && jacobi_suits(s, m) ? "jacobi" : "none";
   rc = kcl_system_precond_kind(s, s->undecided.precond ? suits : s->options.precond, &precond);
   if (rc || (s->undecided.method && kcl_precond_check(&q, precond, m))) return rc;
-  add_to_plan(p, m, precond);
+  add_to_plan(s, p, m, precond);
   return KCL_OK;
 }
 
@@ -105,7 +109,7 @@ static int add_factored(const kcl_system *s, const char *name, kcl_plan *p) {
   if (s->hermitian || !s->undecided.method || !s->undecided.precond) return KCL_OK;
   int rc = kcl_method_find(s->ctx, name, &m);
   if (!rc) rc = kcl_precond_find(s->ctx, "ilut", &precond);
-  if (!rc && !kcl_precond_check(&q, precond, m)) add_to_plan(p, m, precond);
+  if (!rc && !kcl_precond_check(&q, precond, m)) add_to_plan(s, p, m, precond);
   return rc;
 }
 

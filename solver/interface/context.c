@@ -1,5 +1,6 @@
 /* kcl_context: its numbers and texts. What it is: core/base/context.h, core/device/device.c. */
 #include "core/base/context.h"
+#include "core/base/shape.h"
 #include "core/program/executor.h"
 #include "solver/interface/handles.h"
 #include <stdlib.h>
@@ -36,6 +37,18 @@ const char *kcl_context_text(kcl_context *ctx, const char *name) {
   if (!strcmp(name, "platform")) return ctx->device.platform_name;
   if (!strcmp(name, "driver")) return ctx->device.driver;
   return !strcmp(name, "version") ? ctx->device.version : "";
+}
+
+int kcl_context_set_reproducible(kcl_context *ctx, int on) {
+  KCL_ENTER(ctx);
+  const int rc = kcl_need(ctx, "c", ctx);
+  if (rc) return rc;
+  if (on && !KCL_HAS_FMA)
+    return kcl_fail(ctx, KCL_DEVICE,
+                    "reproducible sums: this build has no fused multiply-add; build it for the "
+                    "processor (make ARCH=-march=native)");
+  ctx->reproducible = on != 0;
+  return KCL_OK;
 }
 
 int kcl_abi(void) { return 1; }

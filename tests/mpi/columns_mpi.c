@@ -81,9 +81,9 @@ static void reproducible_columns(const host *h, const problem *p, const char *so
   many one = many_columns(h), all = many_columns(h);
   o.restart = 5;
   if (mixed_devices || h->n <= 64 * ranks) goto done; /* refused: same_bits() */
-  kcl_mpi_set_reproducible(h->ctx, 1);
+  kcl_context_set_reproducible(h->ctx, 1);
   solve_columns(h, o, 3, MPI_COMM_SELF, &one), solve_columns(h, o, 3, MPI_COMM_WORLD, &all);
-  kcl_mpi_set_reproducible(h->ctx, 0);
+  kcl_context_set_reproducible(h->ctx, 0);
   CHECKF(rank || !memcmp(one.X, all.X, COLUMNS * one.n * sizeof *one.X),
          "%s: other bits of 3 columns at once", words(&o, p->kind));
 done:

@@ -100,9 +100,9 @@ static void other_options(kcl_context *ctx) {
   other = o, other.restart = 7, refused_options(ctx, A, "restart", other);
   other = o, other.symmetry = KCL_SYMMETRY_EXACT, refused_options(ctx, A, "symmetry", other);
   other = o, other.scale = KCL_SCALE_NONE, refused_options(ctx, A, "scale", other);
-  kcl_mpi_set_reproducible(ctx, rank == ranks - 1);
+  kcl_context_set_reproducible(ctx, rank == ranks - 1);
   refused_options(ctx, A, "reproducible", o);
-  kcl_mpi_set_reproducible(ctx, 0);
+  kcl_context_set_reproducible(ctx, 0);
   kcl_csr_free(&A);
 }
 

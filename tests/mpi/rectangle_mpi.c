@@ -193,9 +193,9 @@ static void refuse(const kcl_csr *A, const char *solver, const char *why) {
 static void refused(void) {
   kcl_csr *A = matrix(40, 30, KCL_D), *few = matrix(40, ranks - 1, KCL_D);
   refuse(A, "gmres", "needs a square one");
-  CHECK(!kcl_mpi_set_reproducible(ctx, 1));
-  refuse(A, "lsqr", "reproducible sums: the matrix is 40 by 30");
-  CHECK(!kcl_mpi_set_reproducible(ctx, 0));
+  CHECK(!kcl_context_set_reproducible(ctx, 1));
+  refuse(A, "auto", "reproducible sums: the matrix is 40 by 30");
+  CHECK(!kcl_context_set_reproducible(ctx, 0));
   refuse(few, "lsqr", "too few");
   kcl_csr_free(&A), kcl_csr_free(&few);
 }

@@ -14,8 +14,13 @@
 
 static bool several(const kcl_emit *e) { return kcl_rhs_width(e->k) > 1; }
 
+/* Have sums the shape of core/base/shape.h? Then a dot adds to an array of lanes, and all that is rounded is a function. */
+static bool by_lanes(const kcl_emit *e) { return e->g->sum_block > 0; }
+
 /* Are operations written as operators? Only for real numbers and one right-hand side; otherwise as functions. */
-static bool by_operators(const kcl_emit *e) { return !several(e) && !kcl_type_complex(e->k->type); }
+static bool by_operators(const kcl_emit *e) {
+  return !several(e) && !kcl_type_complex(e->k->type) && !by_lanes(e);
+}
 
 /* Does a pack hold one element? Then it is v[i]. */
 static bool one_by_one(const kcl_emit *e) { return !e->cpu || several(e); }
@@ -83,7 +88,7 @@ void kcl_put_vectors(kcl_source *t, const kcl_emit *e, bool typed) {
 }
 
 void kcl_put_extras(kcl_source *t, const kcl_emit *e, bool typed) {
-  put_extras(t, e, typed ? FORMAT : PASS, "&");
+  put_extras(t, e, typed ? FORMAT : PASS, by_lanes(e) ? "" : "&");
 }
 
 static void put_call(kcl_source *t, const kcl_emit *e, const char *value, const char *address) {
@@ -95,7 +100,7 @@ static void put_call(kcl_source *t, const kcl_emit *e, const char *value, const 
 }
 
 void kcl_put_call(kcl_source *t, const kcl_emit *e, const char *value) {
-  put_call(t, e, value, "&");
+  put_call(t, e, value, by_lanes(e) ? "" : "&");
 }
 
 /* Defines EMIT, which formats call with the sum of row i. */
@@ -111,7 +116,10 @@ void kcl_put_emit_macro(kcl_source *t, const kcl_emit *e) {
 void kcl_put_sums(kcl_source *t, const kcl_emit *e) {
   for (int i = 0; i < e->s->vectors; i++)
     if (e->s->vector[i].code == KCL_OP_DOT)
-      kcl_put(t, "pack sum_%s = p_zero();\n", kcl_slot_name(e->k, e->s->vector[i].slot));
+      kcl_put(t,
+              by_lanes(e) ? "pack sum_%1$s[SUM_PACKS];\nclear_lanes(sum_%1$s);\n"
+                          : "pack sum_%1$s = p_zero();\n",
+              kcl_slot_name(e->k, e->s->vector[i].slot));
 }
 
 /* ---------------------------------------------------------------- one operation */
@@ -141,12 +149,17 @@ static void put_sum(kcl_source *t, const kcl_emit *e, kcl_vec v, kcl_coef c, kcl
   put_factor(t, e, c, false), kcl_put(t, " * %s_i", kcl_emit_vec(e, w));
 }
 
-/* a x + b z with coefficients that are not 0. The product with a is rounded first; the one with b is fused with the addition. */
+/* a x + b z with coefficients that are not 0. The product with a is rounded first; the one with b is fused with the addition,
+ * or the other way round where the bits are those of the native executor. */
 static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
   const char *x = kcl_emit_vec(e, o->x), *z = kcl_emit_vec(e, o->z);
   const bool operators = by_operators(e);
   if (is_constant(o->a, 1) && (is_constant(o->b, 1) || is_constant(o->b, -1))) {
-    kcl_put(t, "%s_i %s %s_i", x, is_constant(o->b, 1) ? "+" : "-", z);
+    kcl_put(t, by_lanes(e) ? "p_add(%s_i, %s%s_i)" : "%s_i %s %s_i", x,
+            is_constant(o->b, -1) ? "-"
+            : by_lanes(e)         ? ""
+                                  : "+",
+            z);
   } else if (is_constant(o->b, 1) && operators) {
     put_sum(t, e, o->z, o->a, o->x);
   } else if (is_constant(o->a, 1) && operators) {
@@ -159,6 +172,12 @@ static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
     kcl_put(t, "p_fma(");
     put_factor(t, e, o->a, true);
     kcl_put(t, ", %s_i, %s_i)", x, z);
+  } else if (by_lanes(e) && !is_constant(o->a, 1) && !is_constant(o->a, -1)) {
+    kcl_put(t, "p_fma(");
+    put_factor(t, e, o->a, true);
+    kcl_put(t, ", %s_i, ", x);
+    put_term(t, e, o->b, o->z);
+    kcl_put(t, ")");
   } else {
     kcl_put(t, "p_fma(");
     put_factor(t, e, o->b, true);
@@ -182,6 +201,9 @@ static void put_dot(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
              *y = kcl_emit_vec(e, o->y);
   if (by_operators(e))
     kcl_put(t, "  *sum_%s = *sum_%s + %s_i * %s_i;\n", sum, sum, x, y);
+  else if (by_lanes(e))
+    kcl_put(t, "  sum_%s[SUM_LANE(i)] = %s(sum_%s[SUM_LANE(i)], %s_i, %s_i);\n", sum,
+            o->plain ? "p_dotu" : "p_dot", sum, x, y);
   else
     kcl_put(t, "  *sum_%s = %s(*sum_%s, %s_i, %s_i);\n", sum, o->plain ? "p_dotu" : "p_dot", sum, x,
             y);

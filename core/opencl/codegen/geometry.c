@@ -69,7 +69,9 @@ static void choose_series(const kcl_program *k, kcl_geometry *g) {
   const char *word = getenv("KRYLOCL_SERIES");
   const bool waits = o->small_groups || o->is_nvidia,
              addresses = o->is_nvidia || !strcmp(k->ctx->device.kind, "cpu");
-  if (g->group == 1 || !addresses || kcl_program_ranks(k) || k->fusion > KCL_FUSED_STAGES) return;
+  if (g->group == 1 || !addresses || kcl_program_ranks(k) || kcl_program_sum_rows(k) ||
+      k->fusion > KCL_FUSED_STAGES)
+    return;
   g->series_groups = waits ? o->concurrent : 1;
   g->series_bytes = word ? atoi(word) : g->series_groups > 1 ? BYTES_TOGETHER : BYTES_ALONE;
   if (!g->series_bytes) g->series_groups = 0;
@@ -94,9 +96,11 @@ size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g) {
 }
 
 /* Work-items per work-group. */
-static int choose_group(const kcl_context *ctx) {
+static int choose_group(const kcl_program *k) {
+  const kcl_context *ctx = k->ctx;
   const bool gpu = !strcmp(ctx->device.kind, "gpu") && !ctx->opencl->small_groups;
   if (ctx->opencl->is_cpu) return 1;
+  if (kcl_program_sum_rows(k)) return KCL_SUM_LANES;
   if (ctx->tune.group) return ctx->tune.group;
   return gpu ? 256 : 32;
 }
@@ -107,7 +111,7 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k) {
   const kcl_opencl *o = k->ctx->opencl;
   const kcl_tune *tune = &k->ctx->tune;
   int registers = o->is_nvidia && k->A ? k->A->registers : 0, width = kcl_rhs_width(k);
-  int group = choose_group(k->ctx), groups = 8;
+  int group = choose_group(k), groups = 8;
   if (registers) groups = REGISTERS_PER_UNIT / registers / group;
   if (tune->groups) groups = tune->groups;
   int block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024;

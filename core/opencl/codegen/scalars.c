@@ -214,14 +214,16 @@ void kcl_put_partials(kcl_source *t, const kcl_emit *e) {
   for (int d = 0; width == 1 && d < dots; d += KCL_AT_ONCE) {
     const bool open = begin_turn(t, e->turns, nth_dot(e->s, d)->turn, "turns");
     for (int q = 0; q < kcl_at_once(dots - d); q++)
-      kcl_put(t, "total[%d] = p_total(sum_%s);\n", q,
+      kcl_put(t, "total[%d] = %s(sum_%s);\n", q, e->g->sum_block ? "lanes_total" : "p_total",
               kcl_slot_name(e->k, nth_dot(e->s, d + q)->slot));
     kcl_put(t, "write_partials(OUT, %d, %d, total, scratch);\n", d, kcl_at_once(dots - d));
     if (open) kcl_put(t, "}\n");
   }
   for (int d = 0; width > 1 && d < dots; d++) {
     const bool open = begin_turn(t, e->turns, nth_dot(e->s, d)->turn, "turns");
-    kcl_put(t, "e_split(sum_%s, total);\n", kcl_slot_name(e->k, nth_dot(e->s, d)->slot));
+    kcl_put(
+        t, e->g->sum_block ? "e_split(lanes_total(sum_%s), total);\n" : "e_split(sum_%s, total);\n",
+        kcl_slot_name(e->k, nth_dot(e->s, d)->slot));
     for (int c = 0; c < width; c += KCL_AT_ONCE)
       kcl_put(t, "write_partials(OUT, %d, %d, total + %d, scratch);\n", d * width + c,
               kcl_at_once(width - c), c);

@@ -54,8 +54,9 @@ struct kcl_opencl {
   cl_kernel copy[2][2], measure[2];              /* of columns.c, likewise, in float and double; */
   cl_mem measured;                               /* its partial sums */
   int builds, compiled,
-      from_cache;            /* programs: all, those the driver compiled, those from the disk */
-  bool dumped;               /* something, to the file of KRYLOCL_DUMP */
+      from_cache;  /* programs: all, those the driver compiled, those from the disk */
+  int rounding[2]; /* of double, of float: 0 not tested, 1 right, else 2 + what is wrong */
+  bool dumped;     /* something, to the file of KRYLOCL_DUMP */
   struct kcl_event_log *log; /* NULL: no event times */
   kcl_watched *watched;      /* NULL: waits have no limit */
 };

@@ -83,8 +83,8 @@ static kcl_geometry choose_geometry(kcl_run *r) {
 
 static bool persistent_wanted(kcl_run *r) {
   const kcl_program *k = r->k;
-  if (kcl_program_ranks(k) || k->fusion > KCL_FUSED_ITERATIONS)
-    return false; /* its groups see no other ranks */
+  if (kcl_program_ranks(k) || kcl_program_sum_rows(k) || k->fusion > KCL_FUSED_ITERATIONS)
+    return false; /* its groups see no other ranks, and its sums have another shape */
   if (r->group == 1 || k->product || !kcl_persistent_possible(k) || asked() == '0') return false;
   bool small = run_context(r)->opencl->is_nvidia &&
                kcl_program_bytes(k, KCL_LOOP, 1) / k->iterations < MAX_BYTES;

@@ -114,7 +114,8 @@ static int sum_group_blocks(kcl_run *r, kcl_ranks *ranks, const device_partials 
       const size_t group = i / (size_t)p->parts, n = (size_t)(d * p->parts) + i % (size_t)p->parts;
       own[n * p->groups + group] = run_real_at(r, partial_at(r, p, d, i));
     }
-  return ranks->sum_blocks(ranks, status, p->sums * p->parts, (int64_t)p->groups, own, all);
+  return ranks->sum_blocks(ranks, status, r->real_bytes == sizeof(float), p->sums * p->parts,
+                           (int64_t)p->groups, own, all);
 }
 
 /* ---- reading them. The host sees the last bytes of a read arrive 6 us before the driver tells it (NVIDIA H100). */
@@ -190,7 +191,7 @@ static int tell_failure(const kcl_run *r, kcl_ranks *ranks, const device_partial
   double nothing[MOST_RANK_SUMS] = {0};
   const int n = p->sums * p->parts;
   if (ranks->sum_rows)
-    return ranks->sum_blocks(ranks, status, n, (int64_t)p->groups, NULL, nothing);
+    return ranks->sum_blocks(ranks, status, false, n, (int64_t)p->groups, NULL, nothing);
   return ranks->sum(ranks, status, n + r->ranks.ends, nothing);
 }
 

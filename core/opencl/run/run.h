@@ -8,6 +8,7 @@
  *   state.c     the state on the device: set, read, carried to another program
  *   ranks.c     stages on several ranks: their sums
  *   halo.c      what their products exchange
+ *   rounding.c  whether the device rounds as reproducible sums need
  */
 #ifndef KCL_OPENCL_RUN_H
 #define KCL_OPENCL_RUN_H
@@ -136,6 +137,12 @@ static inline size_t run_element_bytes(const kcl_run *r) {
 static inline double run_real_at(const kcl_run *r, const void *p) {
   return r->real_bytes == 4 ? (double)*(const float *)p : *(const double *)p;
 }
+
+/* ---- rounding.c */
+/* KCL_DEVICE: the device does not round as IEEE 754 asks, in the precision of the type; the message says what. */
+int kcl_check_rounding(kcl_context *ctx, kcl_type type);
+/* Adds options of the compiler to a text: for correctly rounded quotients and roots, where it knows any. */
+void kcl_put_rounding_options(const kcl_opencl *o, kcl_type type, char *text, size_t capacity);
 
 /* ---- launch.c */
 size_t kcl_run_groups_for(const kcl_run *r, int64_t items); /* work-groups for so many work-items */

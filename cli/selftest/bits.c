@@ -1,0 +1,121 @@
+/* Are the bits of x those that every device has with reproducible sums? Checksums are compared with those of bits.def. Systems have the
+ * pattern of generated ones and values that no compiler rounds. */
+#include "cli/selftest/selftest.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/terminal.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct bits_test {
+  const char *system;
+  bool unsymmetric;
+  const char *method, *precond;
+  char precision;
+  unsigned long long checksum;
+} bits_test;
+
+static const bits_test tests[] = {
+#define CLI_BITS(...) {__VA_ARGS__},
+#include "cli/selftest/bits.def"
+#undef CLI_BITS
+};
+
+/* Diagonally dominant; Hermitian, or with other entries above the diagonal than below. */
+static void put_exact_value(kcl_csr *A, int64_t k, int64_t i, bool unsymmetric) {
+  const int64_t j = A->col[k];
+  const double side = j > i ? 1 : -1, re = i == j ? 8 + (double)(i % 5) / 8 : -1,
+               im = i == j        ? 0
+                    : unsymmetric ? 0.25
+                                  : 0.25 * side;
+  const int parts = kcl_type_complex(A->type) ? 2 : 1;
+  double *a = (double *)A->val + parts * k;
+  a[0] = unsymmetric && i != j ? re - side / 4 : re;
+  if (parts == 2) a[1] = im;
+}
+
+static void make_exact(kcl_csr *A, double *b, bool unsymmetric) {
+  const int parts = kcl_type_complex(A->type) ? 2 : 1;
+  A->symmetry = KCL_GENERAL; /* declared */
+  for (int64_t i = 0; i < A->rows; i++) {
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      put_exact_value(A, k, i, unsymmetric);
+    for (int p = 0; p < parts; p++) b[parts * i + p] = 1 + (double)(i % 7 + p) / 8;
+  }
+}
+
+static int make_exact_options(const bits_test *s, kcl_options **o) {
+  char text[160];
+  snprintf(text, sizeof text, "solver=%s precond=%s precision=%c restart=6 symmetry=exact",
+           s->method, s->precond, s->precision);
+  int rc = kcl_options_create(o);
+  return rc ? rc : kcl_options_parse(*o, text);
+}
+
+static void compare_checksum(const bits_test *s, const kcl_dense *x, const kcl_result *result,
+                             cli_selftest_result *r) {
+  const size_t size = (size_t)x->rows * kcl_type_size(x->type);
+  const unsigned long long sum = kcl_checksum(x->val, size);
+  if (!result->converged)
+    snprintf(r->reason, sizeof r->reason, "%s", kcl_reason_text(result->reason));
+  else if (sum != s->checksum)
+    snprintf(r->reason, sizeof r->reason, "the checksum of x is 0x%016llx, not 0x%016llx", sum,
+             s->checksum);
+}
+
+/* The device, or this build, cannot have the same bits; other failures are faults. */
+static bool starts_with_refusal(const char *message) {
+  static const char words[] = "reproducible sums:";
+  return !strncmp(message, words, sizeof words - 1);
+}
+
+static int solve_exact(const cli_battery *t, const bits_test *s, const kcl_csr *A,
+                       const kcl_dense *b, kcl_dense *x, cli_selftest_result *r) {
+  kcl_matrix *M = NULL;
+  kcl_solver *solver = NULL;
+  kcl_options *o = NULL;
+  const kcl_vectors from = {.size = sizeof from, .data = b->val, .type = kcl_type_letter(b->type)};
+  kcl_vectors to = {.size = sizeof to, .data = x->val, .type = kcl_type_letter(x->type)};
+  kcl_result result = {.size = sizeof result};
+  int rc;
+  CLI_TRY(cli_lib(make_exact_options(s, &o)));
+  CLI_TRY(cli_lib(kcl_matrix_lend(t->ctx, A, &M)));
+  int failed = kcl_context_set_reproducible(t->ctx, 1);
+  if (!failed) failed = kcl_solver_create(M, NULL, o, &solver);
+  r->refused = failed && starts_with_refusal(kcl_error());
+  if (!failed) failed = kcl_solve(solver, &from, &to, NULL, &result);
+  if (failed)
+    snprintf(r->reason, sizeof r->reason, "%s", kcl_error());
+  else
+    compare_checksum(s, x, &result, r);
+done:
+  kcl_context_set_reproducible(t->ctx, 0);
+  kcl_solver_free(&solver), kcl_matrix_free(&M), kcl_options_free(&o);
+  return rc;
+}
+
+static int test_bits(cli_battery *t, const bits_test *s) {
+  char test[160];
+  cli_selftest_result r = {.refused = false};
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL, *x = NULL;
+  int rc;
+  snprintf(test, sizeof test, "%s with %s on %s%s", s->method, s->precond, s->system,
+           s->unsymmetric ? ", unsymmetric" : "");
+  cli_busy(t->o, "%s", test);
+  CLI_TRY(cli_selftest_system(t, s->system, &A, &b));
+  CLI_TRY(cli_lib(kcl_dense_create(t->ctx, A->cols, 1, b->type, &x)));
+  make_exact(A, b->val, s->unsymmetric);
+  CLI_TRY(solve_exact(t, s, A, b, x, &r));
+  cli_selftest_count(t, test, &r);
+done:
+  kcl_csr_free(&A), kcl_dense_free(&b), kcl_dense_free(&x);
+  return rc;
+}
+
+int cli_selftest_bits(cli_battery *t) {
+  int rc = 0;
+  t->group = "bits";
+  for (size_t i = 0; i < sizeof tests / sizeof *tests && !rc; i++)
+    if (tests[i].precision == kcl_type_letter(t->precision)) rc = test_bits(t, &tests[i]);
+  return rc;
+}
