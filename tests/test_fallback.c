@@ -373,6 +373,7 @@ static void test_stop(void) {
 
 int main(void) {
   setenv("KRYLOCL_WATCHDOG", "1000", 1);
+  setenv("KRYLOCL_PERSISTENT", "0", 1), setenv("KRYLOCL_SERIES", "0", 1); /* a launch per stage */
   replace_calls();
   test_settings();
   test_later_solves();
