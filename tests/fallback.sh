@@ -3,8 +3,8 @@
 # ends. With --fallback cpu the exit code is 0 and x is checked; without it 4, and the x that had been read back is written with its
 # residual. The process ends although the driver hangs. Usage: tests/fallback.sh build/krylocl
 . "$(dirname "$0")/program.inc"
+root=$(cd "$OLDPWD" && cd "$(dirname "$0")/.." && pwd)
 KRYLOCL_CACHE= KRYLOCL_PERSISTENT=0 KRYLOCL_SERIES=0 # launches of their own for each stage: a GPU would need one or two
-KRYLOCL_CACHE= KRYLOCL_PERSISTENT=0 # one launch per stage: GPUs would solve it in one
 export KRYLOCL_CACHE KRYLOCL_PERSISTENT KRYLOCL_SERIES
 skip_all() { echo "skipped: $1"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
 case ${SAN:+asan}$(ldd "$prog" 2>/dev/null) in
