@@ -79,7 +79,7 @@ static void not_reproducible(const host *h, const char *solver, const char *form
                              const char *precond, const char *why) {
   kcl_options o = options_for(&problems[0], solver, format, 0);
   o.precond = precond;
-  refused(h, &o, mixed_devices ? "one kind" : why);
+  refused(h, &o, why);
 }
 
 static void not_in_parts(const host *h) {
