@@ -148,6 +148,8 @@ int kcl_csr_lend(kcl_context *ctx, const kcl_csr *A, kcl_csr **out);
 kcl_csr *kcl_csr_share(kcl_csr *A);
 /* A's row pointers and columns, equal to those of `from`, become those of both, where both have arrays of their own. */
 int kcl_csr_share_structure(kcl_context *ctx, kcl_csr *A, kcl_csr *from);
+/* a_ij, with its real and imaginary part in z: false and 0 if it is not stored. */
+bool kcl_find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]);
 double kcl_norm_inf(kcl_type t, const void *v, int64_t n); /* largest modulus; NaN if one is */
 double kcl_norm2(kcl_type t, const void *v,
                  int64_t n); /* without underflow or overflow of squares; shape.c */

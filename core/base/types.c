@@ -93,3 +93,11 @@ static double largest_part(const void *arg, int64_t from, int64_t to) {
 double kcl_norm_inf(kcl_type t, const void *v, int64_t n) {
   return kcl_largest(n, KCL_FEW, largest_part, &(norm_data){.type = t, .v = v});
 }
+
+bool kcl_find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
+  const int64_t end = A->row_ptr[i + 1], k = kcl_first_from(A->col, A->row_ptr[i], end, j);
+  z[0] = z[1] = 0;
+  if (k == end || A->col[k] != j) return false;
+  kcl_element(A->type, A->val, k, z);
+  return true;
+}

@@ -32,8 +32,6 @@ typedef struct kcl_mirror {
   bool symmetric, hermitian, shifted_skew, skew;
 } kcl_mirror;
 int kcl_mirrored(kcl_context *ctx, const kcl_csr *A, kcl_mirror *out);
-/* a_ij, with its real and imaginary part in z: false and 0 if it is not stored. */
-bool kcl_find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]);
 /* Symmetry as kcl_mirrored finds it, compared once per pair of distinct rows that meet, from A's distinct rows and runs. */
 int kcl_mirrored_in_runs(kcl_context *ctx, const kcl_distinct_rows *d, kcl_mirror *out);
 /* Symmetry as kcl_mirrored finds it, from listed runs of A's rows with the same offsets; A is square. Any number of searches, each of

@@ -6,14 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool kcl_find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
-  const int64_t end = A->row_ptr[i + 1], k = kcl_first_from(A->col, A->row_ptr[i], end, j);
-  z[0] = z[1] = 0;
-  if (k == end || A->col[k] != j) return false;
-  kcl_element(A->type, A->val, k, z);
-  return true;
-}
-
 /* ---------------------------------------------------------------- exactly */
 
 /* One bit for each symmetry that A does not have. */

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { USUAL_ITERATIONS = 1000 };
-
 void kcl_auto_say(char *text, size_t room, const char *format, ...) {
   size_t used = strlen(text);
   va_list args;
@@ -33,33 +31,6 @@ bool kcl_auto_remembers(const kcl_selection *c) {
   return !s->shell && !s->given && /* whose speed says nothing of others */
          !s->undecided.model && !s->ctx->reproducible &&
          (s->undecided.format || s->undecided.method || s->undecided.precond);
-}
-
-/* Does a remembered timing answer what these options ask? */
-static bool timing_usable(const kcl_selection *c, const kcl_timing *t) {
-  const kcl_system *s = c->system;
-  kcl_cost cost;
-  if (!strcmp(t->format, "none") || kcl_plan_find(&c->plan, t->method, t->precond) < 0)
-    return false;
-  if (!s->undecided.method && strcmp(t->method, s->options.solver)) return false;
-  if (kcl_auto_is_cg_form(t->method) && s->undecided.method && !kcl_auto_cg_forms_fit(&s->options))
-    return false;
-  if (!s->undecided.format) return !strcmp(t->format, s->options.format);
-  return !kcl_format_cost(s->ctx, &s->stats, s->options.precision, t->format, &cost) &&
-         !cost.refusal;
-}
-
-/* The least of setup + iterations x each. */
-const kcl_timing *kcl_auto_best(const kcl_selection *c) {
-  const kcl_choice *known = &c->remembered;
-  const kcl_timing *best = NULL;
-  double n = known->iterations ? (double)known->iterations : USUAL_ITERATIONS, least = INFINITY;
-  for (int i = 0; i < known->count; i++) {
-    const kcl_timing *t = &known->timing[i];
-    double cost = t->setup + n * t->iteration;
-    if (cost < least && timing_usable(c, t)) best = t, least = cost;
-  }
-  return best;
 }
 
 /* "410 us per iteration, sell16 520 us": what was timed, `first` first. */

@@ -1,4 +1,4 @@
-/* Seconds that whole solves of a structure took: by a direct solution, and by the ways that solves switched to. In the file of choices
+/* What is remembered of a structure: the best of the timings, and seconds that whole solves took: by a direct solution, and by the ways that solves switched to. In the file of choices
  * their format is "none". setup: seconds of the solve by that way, its set-up included; iteration: seconds predicted without it,
  * INFINITY where it did not solve the system.
  */
@@ -10,6 +10,35 @@ static const char NONE[] = "none", DIRECT[] = "direct";
 /* Times the seconds predicted without it, which are mostly too few, that the way may take. */
 static const double KEEP = 2;
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
+
+enum { USUAL_ITERATIONS = 1000 };
+
+/* Does a remembered timing answer what these options ask? */
+static bool timing_usable(const kcl_selection *c, const kcl_timing *t) {
+  const kcl_system *s = c->system;
+  kcl_cost cost;
+  if (!strcmp(t->format, "none") || kcl_plan_find(&c->plan, t->method, t->precond) < 0)
+    return false;
+  if (!s->undecided.method && strcmp(t->method, s->options.solver)) return false;
+  if (kcl_auto_is_cg_form(t->method) && s->undecided.method && !kcl_auto_cg_forms_fit(&s->options))
+    return false;
+  if (!s->undecided.format) return !strcmp(t->format, s->options.format);
+  return !kcl_format_cost(s->ctx, &s->stats, s->options.precision, t->format, &cost) &&
+         !cost.refusal;
+}
+
+/* The least of setup + iterations x each. */
+const kcl_timing *kcl_auto_best(const kcl_selection *c) {
+  const kcl_choice *known = &c->remembered;
+  const kcl_timing *best = NULL;
+  double n = known->iterations ? (double)known->iterations : USUAL_ITERATIONS, least = INFINITY;
+  for (int i = 0; i < known->count; i++) {
+    const kcl_timing *t = &known->timing[i];
+    double cost = t->setup + n * t->iteration;
+    if (cost < least && timing_usable(c, t)) best = t, least = cost;
+  }
+  return best;
+}
 
 const kcl_timing *kcl_outcome_of(const kcl_choice *known, const char *method, const char *precond) {
   for (int i = 0; i < known->count; i++) {
