@@ -30,12 +30,15 @@ static inline void csr_ahead(const void *val, const int32_t *col, int64_t k, con
   __builtin_prefetch((const char *)(col + k) + KCL_CSR_AHEAD);
 }
 
+/* A copy for each call, whose constants choose what it does. */
+#define CSR_COPIED __attribute__((always_inline)) static inline
+
 /* The element of x of entry k. Guarded products clamp its column to the last one; CSR_TRUSTED, a constant, is no bound. */
 #define CSR_TRUSTED UINT32_MAX
-static inline element csr_element(const element *x, const int32_t *col, int64_t k,
-                                  const uint32_t last) {
+CSR_COPIED element csr_element(const element *x, const int32_t *col, int64_t k,
+                               const uint32_t last) {
   const uint32_t j = (uint32_t)col[k];
-  return x[j < last ? j : last];
+  return x[last == CSR_TRUSTED || j < last ? j : last];
 }
 
 static inline uint32_t csr_last_column(const kcl_stored *m) {
@@ -43,16 +46,16 @@ static inline uint32_t csr_last_column(const kcl_stored *m) {
 }
 
 /* Four products are added as pairs before they are added to the sum: a quarter of the additions wait for one another. */
-static inline element csr_four(const void *val, const int32_t *col, int64_t k, const bool narrow,
-                               const uint32_t last, const element *x) {
+CSR_COPIED element csr_four(const void *val, const int32_t *col, int64_t k, const bool narrow,
+                            const uint32_t last, const element *x) {
   return e_add(e_fma(csr_value(val, k + 1, narrow), csr_element(x, col, k + 1, last),
                      e_scale(csr_value(val, k, narrow), csr_element(x, col, k, last))),
                e_fma(csr_value(val, k + 3, narrow), csr_element(x, col, k + 3, last),
                      e_scale(csr_value(val, k + 2, narrow), csr_element(x, col, k + 2, last))));
 }
 
-static inline void csr_range(const kcl_stored *m, const bool narrow, const uint32_t last,
-                             const element *x, element *y, int64_t lo, int64_t hi) {
+CSR_COPIED void csr_range(const kcl_stored *m, const bool narrow, const uint32_t last,
+                          const element *x, element *y, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const int32_t *col = m->array[KCL_CSR_COL].data;
   const void *val = m->array[KCL_CSR_VAL].data;

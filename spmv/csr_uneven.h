@@ -27,9 +27,8 @@ static inline kcl_csr_elements csr_values(const void *val, int64_t k, const bool
 }
 
 /* Products of the four entries from k on; zero beyond the end of the row, which has `left` entries more. */
-static inline kcl_csr_elements csr_masked(const void *val, const int32_t *col, int64_t k,
-                                          int64_t left, const bool narrow, const uint32_t last,
-                                          const element *x) {
+CSR_COPIED kcl_csr_elements csr_masked(const void *val, const int32_t *col, int64_t k, int64_t left,
+                                       const bool narrow, const uint32_t last, const element *x) {
   const kcl_csr_elements at = {csr_element(x, col, k, last), csr_element(x, col, k + 1, last),
                                csr_element(x, col, k + 2, last), csr_element(x, col, k + 3, last)},
                          product = csr_values(val, k, narrow) * at;
@@ -39,9 +38,8 @@ static inline kcl_csr_elements csr_masked(const void *val, const int32_t *col, i
 }
 
 /* As csr_masked where the matrix has fewer than four entries more. */
-static inline kcl_csr_elements csr_last(const void *val, const int32_t *col, int64_t k,
-                                        int64_t left, const bool narrow, const uint32_t last,
-                                        const element *x) {
+CSR_COPIED kcl_csr_elements csr_last(const void *val, const int32_t *col, int64_t k, int64_t left,
+                                     const bool narrow, const uint32_t last, const element *x) {
   kcl_csr_elements product = {0};
   for (int l = 0; l < KCL_CSR_LANES && l < left; l++)
     product[l] = e_scale(csr_value(val, k + l, narrow), csr_element(x, col, k + l, last));
@@ -49,9 +47,9 @@ static inline kcl_csr_elements csr_last(const void *val, const int32_t *col, int
 }
 
 /* inner: the matrix has at least three entries after row hi - 1. */
-static inline void csr_uneven_range(const kcl_stored *m, const bool narrow, const bool inner,
-                                    const uint32_t last, const element *x, element *y, int64_t lo,
-                                    int64_t hi) {
+CSR_COPIED void csr_uneven_range(const kcl_stored *m, const bool narrow, const bool inner,
+                                 const uint32_t last, const element *x, element *y, int64_t lo,
+                                 int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const int32_t *col = m->array[KCL_CSR_COL].data;
   const void *val = m->array[KCL_CSR_VAL].data;
@@ -67,8 +65,8 @@ static inline void csr_uneven_range(const kcl_stored *m, const bool narrow, cons
   }
 }
 
-static inline void csr_uneven_parts(const kcl_stored *m, const bool narrow, const uint32_t last,
-                                    const void *x, void *y, int64_t lo, int64_t inner, int64_t hi) {
+CSR_COPIED void csr_uneven_parts(const kcl_stored *m, const bool narrow, const uint32_t last,
+                                 const void *x, void *y, int64_t lo, int64_t inner, int64_t hi) {
   csr_uneven_range(m, narrow, true, last, x, y, lo, inner);
   csr_uneven_range(m, narrow, false, last, x, y, inner, hi);
 }
