@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 /* Has this build a fast fused multiply-add in both precisions? clang says so by processor alone. */
-#if (defined __FP_FAST_FMA && defined __FP_FAST_FMAF) || defined __FMA__ || defined __ARM_FEATURE_FMA
+#if (defined __FP_FAST_FMA && defined __FP_FAST_FMAF) || defined __FMA__ ||                        \
+    defined __ARM_FEATURE_FMA
 #define KCL_HAS_FMA 1
 #else
 #define KCL_HAS_FMA 0
