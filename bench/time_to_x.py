@@ -32,7 +32,7 @@ SYSTEMS += [(name, UNSYMMETRIC) for name in
             "convection:100 convection:300 convection:30x30x30 cage:10 "
             "steam1 west0479 e05r0000 sherman5 circuit_2 cavity10 memplus wang4 GT01R cage12".split()]
 
-# Of a size for a GPU: --large.
+# Systems of a size for a GPU: --large.
 LARGE = [(name, SYMMETRIC) for name in
          "poisson2d:1500 poisson3d:100 hpcg:128 jump2d:1000 jump3d:80 aniso2d:1000 heatsink:160 elasticity:40x40x40 "
          "G2_circuit parabolic_fem".split()]

@@ -93,7 +93,7 @@ static double median(const double *of, int count) {
 }
 
 /* Iterations stop early: pages of the solve's vectors have been touched then, as in use. */
-static void solve(kcl_solver *s, const double *b, double *x, int64_t n) {
+static void solve_rhs(kcl_solver *s, const double *b, double *x, int64_t n) {
   kcl_result r = {.size = sizeof r};
   memset(x, 0, (size_t)n * sizeof *x);
   must(kcl_solve_array(s, b, x, &r));
@@ -145,19 +145,19 @@ int main(int argc, char **argv) {
   must(kcl_options_create(&o)), must(kcl_options_parse(o, argv[3]));
   must(kcl_matrix_create(c, &e, &A));
   must(kcl_solver_create(A, NULL, o, &kept)), must(kcl_solver_create(A, NULL, o, &fresh));
-  solve(kept, b, x[0], n), solve(fresh, b, x[1], n);
+  solve_rhs(kept, b, x[0], n), solve_rhs(fresh, b, x[1], n);
   for (int r = 0; r < rounds; r++) {
     fill_system(&l, r + 1);
     must(kcl_matrix_update(A, &e));
     double faults = page_faults(), begin = processor_seconds();
     kcl_solver_free(&fresh), must(kcl_solver_create(A, NULL, o, &fresh));
     setup.seconds[r] = processor_seconds() - begin, setup.faults[r] = page_faults() - faults;
-    solve(fresh, b, x[0], n);
+    solve_rhs(fresh, b, x[0], n);
     faults = page_faults(), begin = processor_seconds();
     must(kcl_solver_update(kept, A, keep));
     update.seconds[r] = processor_seconds() - begin, update.faults[r] = page_faults() - faults;
     ratio[r] = update.seconds[r] / setup.seconds[r];
-    solve(kept, b, x[1], n);
+    solve_rhs(kept, b, x[1], n);
     different += memcmp(x[0], x[1], (size_t)n * sizeof(double)) != 0;
   }
   const int status = report(&l, kept, argv[3], rounds, &setup, &update, ratio, different);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What an update takes of a set-up, bench/update.c, for each preconditioner and size: the table of docs/lab. Natively, with one thread.
+# Ratios of an update and a set-up, bench/update.c, for each preconditioner and size: the table of docs/lab. Natively, with one thread.
 # usage: bench/update.sh [BUILD]   POINTS="300 1000" ROUNDS=21 PRECONDS="none jacobi auto ic sa amg" KEEP=2
 set -eu
 cd "$(dirname "$0")/.."

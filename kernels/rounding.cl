@@ -1,4 +1,4 @@
-/* What reproducible sums rely on, for n triples of reals: a product, which may be denormal, a product added, a fused product, a
+/* Rounding that reproducible sums rely on, for n triples of reals: a product, which may be denormal, a product added, a fused product, a
  * quotient, a root (core/opencl/run/rounding.c compares them with the host's). */
 kernel void round_all(const int n, global const real *a, global const real *b, global const real *c, global real *out)
 {

@@ -156,14 +156,14 @@ static int arm_in_time(void *user, const kcl_progress *p) {
   return 0;
 }
 
-static int solve(trial *t) {
+static int solve_trial(trial *t) {
   const kcl_call call = {.size = sizeof call, .zero_guess = 1, .progress = arm_in_time};
   return kcl_solve_call(t->s, &call, t->nrhs, t->b, t->x, t->r);
 }
 
 /* After a part of the iterations that a solve without a fault takes, of few iterations a third: others are enqueued ahead. */
 static void plan(trial *t, fault which) {
-  CHECKF(!solve(t) && t->r->converged, "%s, no fault: %s", t->what, kcl_error());
+  CHECKF(!solve_trial(t) && t->r->converged, "%s, no fault: %s", t->what, kcl_error());
   planned = which, planned_at = t->r->iterations / (t->r->iterations < 40 ? 3 : 2);
 }
 
@@ -212,7 +212,7 @@ static void test_fault(const char *system, const kcl_options *o, int nrhs, fault
     mine.fallback = with ? KCL_FALLBACK_CPU : KCL_FALLBACK_NONE;
     if (!open_trial(system, &mine, nrhs, &t)) return close_trial(&t);
     plan(&t, which);
-    CHECKF(!solve(&t), "%s, %s: %s", t.what, fault_name[which], kcl_error());
+    CHECKF(!solve_trial(&t), "%s, %s: %s", t.what, fault_name[which], kcl_error());
     (with ? check_continued : check_ended)(&t, fault_name[which]);
     if (which != FINISH && !strcmp(o->precond, "jacobi")) /* others have few batches */
       CHECKF(most_lost_at(&t) > 0, "%s, %s: no x was read back", t.what, fault_name[which]);
@@ -262,12 +262,12 @@ static void test_later_solves(void) {
   CHECKF(!kcl_setup(t.ctx, t.A, &o, &s), "%s", kcl_error());
   kcl_solver_free(&t.s), t.s = s;
   plan(&t, LOST);
-  CHECKF(!solve(&t), "%s", kcl_error());
+  CHECKF(!solve_trial(&t), "%s", kcl_error());
   check_continued(&t, "columns");
   CHECKF(!t.r[3].lost_at && t.r[3].fell_back, "lost at %lld", (long long)t.r[3].lost_at);
   for (int64_t k = 0; k < t.A->nnz; k++) ((double *)t.A->val)[k] *= 2;
   CHECKF(!kcl_refresh(t.s, t.A), "%s", kcl_error());
-  CHECKF(!solve(&t) && t.r[0].converged && t.r[0].fell_back, "again: %s", kcl_error());
+  CHECKF(!solve_trial(&t) && t.r[0].converged && t.r[0].fell_back, "again: %s", kcl_error());
   CHECKF(residual_of(&t, 0) <= 1e-10, "residual %g", residual_of(&t, 0));
   kcl_setup_info about;
   kcl_solver_info(t.s, &about);
@@ -285,7 +285,7 @@ static void test_object(void) {
   CHECKF(!kcl_precond_make(t.ctx, t.A, &o, &M), "%s", kcl_error());
   CHECKF(!kcl_setup_with(t.ctx, t.A, M, &o, &t.s), "%s", kcl_error());
   plan(&t, LOST);
-  CHECKF(!solve(&t), "%s", kcl_error());
+  CHECKF(!solve_trial(&t), "%s", kcl_error());
   check_continued(&t, "object");
   kcl_precond_free(&M);
   close_trial(&t);
@@ -315,7 +315,7 @@ static void test_function(void) {
   o.fallback = KCL_FALLBACK_CPU;
   CHECKF(!kcl_setup_shell(t.ctx, &shell, NULL, &o, &t.s), "%s", kcl_error());
   plan(&t, LOST);
-  CHECKF(!solve(&t) && t.r->converged && t.r->fell_back, "%s", kcl_error());
+  CHECKF(!solve_trial(&t) && t.r->converged && t.r->fell_back, "%s", kcl_error());
   for (int64_t i = 0; i < n; i++)
     if (!CHECK(fabs((double)(i % 97 + 1) * t.x[i] - t.b[i]) < 1e-5)) break;
   close_trial(&t);
@@ -331,7 +331,7 @@ static void test_hung_context(bool calls_back) {
   o.fallback = KCL_FALLBACK_NONE;
   CHECK(!kcl_setup(t.ctx, t.A, &o, &other));
   arm(HANGS, 20);
-  CHECK(!solve(&t));
+  CHECK(!solve_trial(&t));
   check_continued(&t, "hang");
   memset(t.x, 0, (size_t)t.A->rows * sizeof *t.x);
   CHECK(!kcl_solve_one(other, t.b, t.x, t.r) && t.r->reason == KCL_DEVICE_LOST && !t.r->fell_back);

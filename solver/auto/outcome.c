@@ -1,6 +1,6 @@
-/* What is remembered of a structure: the best of the timings, and seconds that whole solves took: by a direct solution, and by the ways that solves switched to. In the file of choices
- * their format is "none". setup: seconds of the solve by that way, its set-up included; iteration: seconds predicted without it,
- * INFINITY where it did not solve the system.
+/* The memory of auto for a structure: the best of the timings of formats, and seconds that whole solves took, by a direct solution and by
+ * the ways that solves switched to. In the file of choices the format of these is "none"; setup: seconds of the solve by that way, its
+ * set-up included; iteration: seconds predicted without it, INFINITY where it did not solve the system.
  */
 #include "solver/auto/auto.h"
 #include <math.h>
