@@ -2,11 +2,12 @@
 # Runs the tests (all but tests/bits.sh, tests/nvidia_text.sh, tests/intel.sh and tests/mutants.sh), one more at a time than there are processors: one
 # line per test with its time and that of processors, what failed or was skipped, all failures again, and the sum as the last line.
 # Exit status 1 when anything failed.
-# usage: [BUILD=build] [ONLY="NAME..."] [FORMATS=F,...] [SOLVERS=S,...] [TYPES=sdcz] tests/run.sh
+# usage: [BUILD=build] [ONLY="NAME..."] [FORMATS=F,...] [SOLVERS=S,...] [TYPES=sdcz] [LIMIT=SECONDS] tests/run.sh
 #   ONLY     the tests of these names alone, such as conform_spmv or cli.sh (cli will do)
 #   FORMATS  conform_spmv with these formats alone
 #   SOLVERS  conform_solver and conform_reasons with these methods alone
 #   TYPES    conformance tests in these scalar types alone
+#   LIMIT    a test that takes longer has failed: it ends what hangs, not what is slow beside other work (7200)
 # The same by make: make check ONLY=conform_spmv FORMATS=ell TYPES=d
 # A test is a program in $BUILD/tests or a script here that is given the path of krylocl. Its last
 # line is "N passed, N failed"; its exit status counts as well. A line "skipped: REASON" tells what it did not test.
@@ -19,8 +20,7 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
   case $1 in *.sh) set -- sh "$1" "$BUILD/krylocl" ;; esac
   # Most of a first run is compiling kernels: not optimised here; KRYLOCL_OPTIONS= (set, empty) is as users have it.
   export KRYLOCL_OPTIONS="${KRYLOCL_OPTIONS--cl-opt-disable}"
-  # Ends what hangs, not what is slow beside other work.
-  if command -v timeout >/dev/null 2>&1; then set -- timeout 7200 "$@"; fi
+  if command -v timeout >/dev/null 2>&1; then set -- timeout -k 10 "${LIMIT:-7200}" "$@"; fi
   "$@" >"$log" 2>&1 </dev/null
   status=$?
   # The search for leaks may itself crash where a driver's thread ends under it (seen once, gcc 12): it is made again.
@@ -28,6 +28,7 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
     "$@" >"$log" 2>&1 </dev/null
     status=$?
   fi
+  [ $status != 124 ] || echo "FAIL tests/run.sh: $name did not end within ${LIMIT:-7200} s" >>"$log"
   times >"$log.times"
   used=$(awk -F '[ms ]+' 'END { print int(60 * ($1 + $3) + $2 + $4 + 0.5) }' "$log.times")
   # A reason to skip counts once, however many formats or types meet it.

@@ -209,6 +209,8 @@ int kcl_opencl_attach(kcl_context *ctx, const kcl_device *which, const kcl_openc
   ctx->layout = o->is_cpu ? KCL_LAYOUT_CPU : KCL_LAYOUT_GPU;
   o->is_nvidia = strstr(which->platform_name, "NVIDIA") != NULL;
   o->compiles_alone = strstr(which->platform_name, "Oclgrind") != NULL;
+  o->runs_in_waits =
+      o->compiles_alone || (!strcmp(which->kind, "cpu") && strstr(which->platform_name, "Intel"));
   o->units = which->compute_units;
   clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof o->local_bytes, &o->local_bytes,
                   NULL);

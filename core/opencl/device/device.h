@@ -31,6 +31,7 @@ struct kcl_opencl {
   cl_context context;
   cl_command_queue queue;
   bool is_cpu, is_nvidia, small_groups;
+  bool runs_in_waits;   /* threads that wait run work-groups, too: no limits (watch.c) */
   bool compiles_alone;  /* two compilations at once crash it: Oclgrind 21 */
   int units;            /* compute units */
   int concurrent;       /* groups that run at once and may wait for each other */

@@ -43,12 +43,11 @@ kcl_watched *kcl_watched_queue(cl_command_queue queue) {
   return kcl_watched_context(context);
 }
 
-/* Oclgrind runs what is enqueued only while somebody waits, so its events cannot be polled. */
 int kcl_watch_begin(kcl_context *ctx) {
   kcl_opencl *o = ctx->opencl;
   const char *text = getenv("KRYLOCL_WATCHDOG");
   const double given = text && *text ? strtod(text, NULL) : -1;
-  if (given == 0 || o->compiles_alone) return KCL_OK;
+  if (given == 0 || o->runs_in_waits) return KCL_OK;
   if ((o->watched = kcl_watched_context(o->context))) {
     o->watched->users++;
     return KCL_OK;
