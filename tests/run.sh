@@ -76,6 +76,8 @@ POCL_CACHE_DIR=$XDG_CACHE_HOME/pocl
 COMPILER_PATH=$PWD/tests/linker # of kernels
 # Every bench and every list of devices measures the stream rate, which takes a second with vectors beyond the caches.
 KRYLOCL_RATE_ROOM=${KRYLOCL_RATE_ROOM-12000000}
+# Without a cache of ours each context would test the driver's kernels again (test_selftest).
+KRYLOCL_SELFTEST=${KRYLOCL_SELFTEST-0}
 # PoCL with fewer declarations and functions, if kernels run with it as well.
 if vendors=$(sh tests/driver/pocl.sh "$BUILD/driver") && OCL_ICD_VENDORS=$vendors KRYLOCL_OPTIONS=-cl-opt-disable \
   "$BUILD/krylocl" solve poisson2d:3 -d opencl -q >/dev/null 2>&1; then
@@ -96,7 +98,7 @@ wanted() { # a test's path: is it asked for?
   done
   return 1
 }
-export KRYLOCL_RATE_ROOM BUILD XDG_CACHE_HOME POCL_CACHE_DIR COMPILER_PATH LSAN_OPTIONS ASAN_OPTIONS TSAN_OPTIONS KRYLOCL_CACHE
+export KRYLOCL_RATE_ROOM KRYLOCL_SELFTEST BUILD XDG_CACHE_HOME POCL_CACHE_DIR COMPILER_PATH LSAN_OPTIONS ASAN_OPTIONS TSAN_OPTIONS KRYLOCL_CACHE
 list() { # the tests asked for, the longest first, by processors' time
   for t in tests/mpi.sh tests/ranks.sh tests/oclgrind.sh "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/experiments.sh \
     "$BUILD"/tests/conform_choose tests/faults.sh "$BUILD"/tests/conform_solver "$BUILD"/tests/real "$BUILD"/tests/real_least \

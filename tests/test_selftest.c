@@ -121,6 +121,23 @@ static void test_memory(void) {
   CHECK(!system(command));
   setenv("KRYLOCL_CACHE", "", 1);
 }
+
+/* Where nothing is said, kernels of stages are tested, and no program is compiled for it. */
+static void test_default(void) {
+  setenv("KRYLOCL_SELFTEST", "0", 1);
+  solve_damaged(NULL, NULL, "csr-scalar");
+  const int untested = sources;
+  unsetenv("KRYLOCL_SELFTEST");
+  solve_damaged(NULL, NULL, "csr-scalar");
+  CHECKF(sources == untested, "%d programs, %d without a self-test", sources, untested);
+  test_one_row();
+}
+
+static void test_left_out(void) {
+  setenv("KRYLOCL_SELFTEST", "0", 1);
+  answer a = solve_damaged("EMIT(i, sum);", "EMIT(i, i == 77 ? e_zero() : sum);", "csr-scalar");
+  CHECKF(!a.put_aside[0] && !a.report.converged, "put aside: '%s'", a.put_aside);
+}
 #endif
 
 int main(void) {
@@ -140,6 +157,8 @@ int main(void) {
   test_one_row();
   test_all("{ return a / b; }", "{ return a / b + a; }");
   test_memory();
+  test_default();
+  test_left_out();
 #endif
   return check_report();
 }

@@ -190,11 +190,13 @@ static bool recall_verdict(kcl_context *ctx, const char *key, uint64_t hash, dou
 
 /* ---------------------------------------------------------------- for engines */
 
-/* KRYLOCL_SELFTEST=1 asks for it: kernels that differ by size, such as the persistent one, are compiled once more for the small system. */
-static bool is_testable(const kcl_system *s) {
+/* The source of a persistent kernel has the sizes of its system, so that of the small system would be compiled, too: only where
+ * KRYLOCL_SELFTEST=1 asks for it. KRYLOCL_SELFTEST=0: no test. */
+static bool is_testable(const kcl_system *s, kcl_fusion fusion) {
   const char *word = getenv("KRYLOCL_SELFTEST");
-  if (!word || strcmp(word, "1") != 0) return false;
-  return s->ctx->opencl && !s->ctx->profiled && !s->shell && !s->halo && !kcl_on_ranks(s->ctx) &&
+  if (word && !strcmp(word, "0")) return false;
+  if (fusion == KCL_FUSED_ITERATIONS && !(word && !strcmp(word, "1"))) return false;
+  return !s->ctx->profiled && !s->shell && !s->halo && !kcl_on_ranks(s->ctx) &&
          s->A->rows == s->A->cols;
 }
 
@@ -210,8 +212,9 @@ kcl_fusion kcl_engine_fusion(const kcl_engine *e) {
 static double test_kernels(const kcl_system *s, const kcl_engine *e) {
   char key[MOST_KEY];
   double difference = 0;
-  if (!is_testable(s)) return 0;
+  if (!s->ctx->opencl) return 0;
   const kcl_fusion fusion = kcl_engine_fusion(e);
+  if (!is_testable(s, fusion)) return 0;
   make_key(e, fusion, key);
   const uint64_t hash = kcl_sum64(key, strlen(key), 0);
   if (recall_verdict(s->ctx, key, hash, &difference)) return difference;
