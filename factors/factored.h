@@ -13,13 +13,19 @@ int kcl_factored_keep(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f,
 void kcl_factored_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                         bool adjoint);
 
-/* Factors of A without symmetry: rows are exchanged where a diagonal entry is zero or below `weak` times the largest of its row,
- * or a pivot vanishes; then the diagonal is shifted until all pivots are there. weak 0: where a pivot vanishes alone. factor:
- * overwrites B; *zero: the first row whose pivot vanishes, or -1. */
-typedef int kcl_factoring(const kcl_precond_request *q, kcl_csr *B, kcl_factors *out,
-                          int64_t *zero);
-int kcl_factored_setup(kcl_preconditioner *M, const kcl_precond_request *q, kcl_factoring *factor,
-                       double weak, double close, const char *what);
+/* Factors of A without symmetry: rows are exchanged where a diagonal entry is zero or below `weak` times the largest of its row, or a pivot
+ * vanishes; where elimination is unstable more fill is kept before; after all of that the diagonal is shifted until there are factors. */
+typedef struct kcl_factoring {
+  /* Overwrites B; *zero: the first row whose pivot vanishes, or -1. */
+  int (*factor)(const kcl_precond_request *q, kcl_csr *B, int level, kcl_factors *out,
+                int64_t *zero);
+  int level, last_level; /* of fill: the first that is tried, and the last; -1: without levels */
+  double weak;           /* 0: rows are exchanged after a failure alone */
+  double close;          /* as above */
+} kcl_factoring;
+/* name: for the note. */
+int kcl_factored_setup(kcl_preconditioner *M, const kcl_precond_request *q, const kcl_factoring *f,
+                       const char *name);
 
 /* M->data. Matrices: L, U, P if there is one. */
 typedef struct kcl_factored {

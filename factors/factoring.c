@@ -1,16 +1,17 @@
-/* Factors of A without symmetry: of A as it is, else with rows exchanged, else with a larger diagonal. */
+/* Factors of A without symmetry: of A as it is, else with more fill, else with rows exchanged, else with a larger diagonal. */
 #include "factors/factored.h"
 #include <stdio.h>
 
 static const double FIRST_SHIFT = 1e-3, LAST_SHIFT = 1;
 static const double UNSTABLE = 1e10; /* |B| |M^-1 1|: elimination has run away */
 
-/* Attempts, until there are factors: with A as it is, with rows exchanged, with larger and larger diagonals. */
+/* Attempts, until there are factors. */
 typedef struct attempt {
   const kcl_precond_request *q;
   const kcl_csr *A; /* q's, in wide values */
-  kcl_factoring *factor;
+  const kcl_factoring *how;
   bool exchanges;
+  int level;
   kcl_matching m; /* once rows are exchanged */
   double shift;
   kcl_factors f;
@@ -36,7 +37,7 @@ static int try_factors(kcl_preconditioner *M, attempt *t) {
   if (t->exchanges && !t->m.row) KCL_TRY(find_exchange(M, t));
   KCL_TRY(kcl_factor_matrix(M->ctx, t->A, t->m.row ? &t->m : NULL, t->shift, &B));
   const double size = kcl_norm_inf(B->type, B->val, B->nnz);
-  KCL_TRY(t->factor(t->q, B, &t->f, &t->zero));
+  KCL_TRY(t->how->factor(t->q, B, t->level, &t->f, &t->zero));
   if (t->zero >= 0) goto done;
   KCL_TRY(kcl_factors_growth(M->ctx, &t->f, &t->growth));
   t->growth *= size;
@@ -47,7 +48,13 @@ done:
 
 static bool good(const attempt *t) { return t->zero < 0 && t->growth <= UNSTABLE; }
 
+/* More fill where elimination runs away, since it grows the more the more is left out; then rows are exchanged; then the diagonal. */
 static void prepare_next(attempt *t) {
+  if (t->zero < 0 && t->shift == 0 && t->level < t->how->last_level) {
+    t->level++;
+    return;
+  }
+  t->level = t->how->level;
   if (t->exchanges) t->shift = t->shift > 0 ? 10 * t->shift : FIRST_SHIFT;
   t->exchanges = true;
 }
@@ -64,22 +71,24 @@ static int refuse_factors(kcl_preconditioner *M, const attempt *t) {
                   M->kind->name, t->growth);
 }
 
-int kcl_factored_setup(kcl_preconditioner *M, const kcl_precond_request *q, kcl_factoring *factor,
-                       double weak, double close, const char *what) {
-  attempt t = {.q = q, .factor = factor};
+int kcl_factored_setup(kcl_preconditioner *M, const kcl_precond_request *q, const kcl_factoring *f,
+                       const char *name) {
+  attempt t = {.q = q, .how = f, .level = f->level};
   kcl_csr *owned = NULL;
-  char text[80];
+  char what[80];
   int rc;
   KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &t.A));
-  t.exchanges = weak > 0 && kcl_factor_weak_diagonal(t.A, weak);
+  t.exchanges = f->weak > 0 && kcl_factor_weak_diagonal(t.A, f->weak);
   KCL_TRY(try_factors(M, &t));
   while (!good(&t)) {
     if (t.shift >= LAST_SHIFT) KCL_TRY(refuse_factors(M, &t));
     prepare_next(&t);
     KCL_TRY(try_factors(M, &t));
   }
-  snprintf(text, sizeof text, t.shift > 0 ? "%s, diagonal + %g" : "%s", what, t.shift);
-  rc = kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, close, text, NULL);
+  const int n = f->last_level >= 0 ? snprintf(what, sizeof what, "%s(%d)", name, t.level)
+                              : snprintf(what, sizeof what, "%s", name);
+  if (t.shift > 0) snprintf(what + n, sizeof what - (size_t)n, ", diagonal + %g", t.shift);
+  rc = kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, f->close, what, NULL);
 done:
   kcl_csr_free(&owned), kcl_factors_free(&t.f), kcl_matching_free(&t.m);
   return rc;

@@ -1,14 +1,21 @@
-/* IC(0) (Meijerink & van der Vorst 1977): A = A^H is factored into L D L^H, and what would fall outside of A's pattern is left out.
+/* IC(k) (Meijerink & van der Vorst 1977; levels of fill: Watts 1981): A = A^H is factored into L D L^H, and fill of a level above k is
+ * left out; of IC(0) all that would fall outside of A's pattern.
  * Where a pivot is not positive, the diagonal is made larger until all are (Manteuffel 1980).
- * Bytes: two triangular solves, together as large as A (factors/factored.c).
+ * Bytes: two triangular solves, together as large as A with its fill (factors/factored.c).
  */
 #include "factors/factored.h"
 #include <stdio.h>
 
 static const double FIRST_SHIFT = 1e-4, LAST_SHIFT = 2;
 
-enum { SHIFT };
+enum { LEVEL, SHIFT };
 static const kcl_option parameters[] = {
+    [LEVEL] = {.name = "ic.level",
+               .default_text = "0",
+               .help = "fill up to this level is kept, 0 to 20; 0: A's pattern",
+               .kind = KCL_OPTION_WHOLE,
+               .min = 0,
+               .max = 20},
     [SHIFT] = {.name = "ic.shift",
                .default_text = "0",
                .help = "first diagonal shift relative to the largest entry of the row, 0 to 2",
@@ -17,43 +24,57 @@ static const kcl_option parameters[] = {
                .max = 2},
     {0}};
 
-static int ic_factor(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f, double *shift) {
+static int ic_level(const kcl_precond_request *q) {
+  return (int)kcl_precond_value(q, &parameters[LEVEL], 0);
+}
+
+static int ic_factor(kcl_context *ctx, const kcl_csr *A, kcl_factors *f, double *shift) {
   int64_t zero = 0;
   int rc = KCL_OK;
-  for (; zero >= 0 && *shift <= LAST_SHIFT && !rc;) {
+  while (zero >= 0 && *shift <= LAST_SHIFT && !rc) {
     kcl_csr *B = NULL;
-    rc = kcl_factor_matrix(M->ctx, A, NULL, *shift, &B);
-    if (!rc) rc = kcl_factor_ic(M->ctx, B, f, &zero);
+    rc = kcl_factor_matrix(ctx, A, NULL, *shift, &B);
+    if (!rc) rc = kcl_factor_ic(ctx, B, f, &zero);
     kcl_csr_free(&B);
     if (zero >= 0) *shift = *shift > 0 ? 2 * *shift : FIRST_SHIFT;
   }
   if (rc || zero < 0) return rc;
   return kcl_fail(
-      M->ctx, KCL_USAGE,
+      ctx, KCL_USAGE,
       "ic needs a positive definite matrix: the pivot of row %lld is not positive, also "
       "with a larger diagonal",
       (long long)zero + 1);
 }
 
+static void write_what(char what[80], int level, double shift) {
+  const int n = snprintf(what, 80, "IC(%d)", level);
+  if (shift > 0) snprintf(what + n, 80 - (size_t)n, ", diagonal + %.3g", shift);
+}
+
 static int ic_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_factors f = {NULL, NULL, NULL};
-  kcl_csr *owned;
+  kcl_csr *owned = NULL, *filled = NULL;
   const kcl_csr *wide;
+  const int level = ic_level(q);
   char what[80];
   double shift = kcl_precond_value(q, &parameters[SHIFT], 0);
-  int rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
-  if (!rc) rc = ic_factor(M, wide, &f, &shift);
-  snprintf(what, sizeof what, shift > 0 ? "IC(0), diagonal + %.3g" : "IC(0)", shift);
-  if (!rc) rc = kcl_factored_keep(M, wide, &f, NULL, 0.05, what, q->before);
-  kcl_csr_free(&owned), kcl_factors_free(&f);
+  int rc;
+  KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &wide));
+  if (level) KCL_TRY(kcl_factor_fill(M->ctx, wide, level, &filled));
+  KCL_TRY(ic_factor(M->ctx, level ? filled : wide, &f, &shift));
+  write_what(what, level, shift);
+  rc = kcl_factored_keep(M, wide, &f, NULL, 0.05, what, q->before);
+done:
+  kcl_csr_free(&owned), kcl_csr_free(&filled), kcl_factors_free(&f);
   return rc;
 }
 
-/* d, the order of rows and the result of a solve, beside both factors. */
+/* d, the order of rows and the result of a solve, beside both factors; each level is taken to add A's entries once. */
 static double ic_bytes(const kcl_precond_request *q) {
   const kcl_stats *s = q->stats;
   const double size = (double)kcl_type_size(q->A->type);
-  return ((double)s->nnz + (double)s->rows) * (4 + size) + (double)s->rows * (48 + 4 * size);
+  return ((double)s->nnz * (1 + ic_level(q)) + (double)s->rows) * (4 + size) +
+         (double)s->rows * (48 + 4 * size);
 }
 
 const kcl_precond_kind kcl_precond_ic = {.name = "ic",

@@ -1,27 +1,55 @@
-/* ILU(0) (Meijerink & van der Vorst 1977): A is factored into L U, and what would fall outside of A's pattern is left out. Rows
- * are exchanged and scaled where a pivot vanishes (Duff & Koster 2001).
- * Bytes: two triangular solves, together as large as A (factors/factored.c).
+/* ILU(k) (Meijerink & van der Vorst 1977; levels of fill: Watts 1981): A is factored into L U, and fill of a level above k is left out; of
+ * ILU(0) all that would fall outside of A's pattern. Rows are exchanged and scaled where a pivot vanishes (Duff & Koster 2001).
+ * Bytes: two triangular solves, together as large as A with its fill (factors/factored.c).
  */
 #include "factors/factored.h"
+#include <stdio.h>
 
-static int ilu_factor(const kcl_precond_request *q, kcl_csr *B, kcl_factors *out, int64_t *zero) {
-  return kcl_factor_ilu(q->ctx, B, out, zero);
+enum { LEVEL };
+enum { MOST_AUTOMATIC = 2 }; /* levels, where A's pattern alone is unstable */
+static const kcl_option parameters[] = {
+    [LEVEL] = {.name = "ilu.level",
+               .default_text = "0; 1 or 2 where elimination is unstable",
+               .help = "fill up to this level is kept, 0 to 20; 0: A's pattern",
+               .kind = KCL_OPTION_WHOLE,
+               .min = 0,
+               .max = 20},
+    {0}};
+
+/* automatic: where no level is given. */
+static int ilu_level(const kcl_precond_request *q, int automatic) {
+  return (int)kcl_precond_value(q, &parameters[LEVEL], automatic);
+}
+
+static int ilu_factor(const kcl_precond_request *q, kcl_csr *B, int level, kcl_factors *out,
+                      int64_t *zero) {
+  kcl_csr *filled = NULL;
+  int rc = level ? kcl_factor_fill(q->ctx, B, level, &filled) : KCL_OK;
+  if (!rc) rc = kcl_factor_ilu(q->ctx, level ? filled : B, out, zero);
+  kcl_csr_free(&filled);
+  return rc;
 }
 
 static int ilu_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
-  return kcl_factored_setup(M, q, ilu_factor, 0, 0.05, "ILU(0)");
+  const kcl_factoring how = {.factor = ilu_factor,
+                             .level = ilu_level(q, 0),
+                             .last_level = ilu_level(q, MOST_AUTOMATIC),
+                             .close = 0.05};
+  return kcl_factored_setup(M, q, &how, "ILU");
 }
 
-/* Bytes of the factors and their adjoints, P, d, the order of rows and the result of a solve. */
+/* Bytes of the factors and their adjoints, P, d, the order of rows and the result of a solve; each level is taken to add A's entries once. */
 static double ilu_bytes(const kcl_precond_request *q) {
   const kcl_stats *s = q->stats;
   const double size = (double)kcl_type_size(q->A->type);
-  return 2 * ((double)s->nnz + (double)s->rows) * (4 + size) + (double)s->rows * (64 + 6 * size);
+  return 2 * ((double)s->nnz * (1 + ilu_level(q, 0)) + (double)s->rows) * (4 + size) +
+         (double)s->rows * (64 + 6 * size);
 }
 
 const kcl_precond_kind kcl_precond_ilu = {.name = "ilu",
                                           .summary = "incomplete LU factors of A's pattern, ILU(0)",
                                           .source = "Meijerink & van der Vorst 1977",
+                                          .parameters = parameters,
                                           .bytes = ilu_bytes,
                                           .setup = ilu_setup,
                                           .apply = kcl_factored_apply};

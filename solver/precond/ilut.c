@@ -34,15 +34,18 @@ static double ilut_drop(const kcl_precond_request *q) {
   return kcl_precond_value(q, &parameters[DROP], 0);
 }
 
-static int ilut_factor(const kcl_precond_request *q, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+static int ilut_factor(const kcl_precond_request *q, kcl_csr *B, int level, kcl_factors *out,
+                       int64_t *zero) {
+  (void)level;
   const int p = ilut_fill(q, (double)B->nnz / (double)B->rows);
   return kcl_factor_ilut(q->ctx, B, p, ilut_drop(q), out, zero);
 }
 
 static int ilut_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
-  char what[40];
-  snprintf(what, sizeof what, "ILUT, %.3g", ilut_drop(q));
-  return kcl_factored_setup(M, q, ilut_factor, WEAK, 0.01, what);
+  const kcl_factoring how = {.factor = ilut_factor, .last_level = -1, .weak = WEAK, .close = 0.01};
+  char name[40];
+  snprintf(name, sizeof name, "ILUT, %.3g", ilut_drop(q));
+  return kcl_factored_setup(M, q, &how, name);
 }
 
 /* Full rows of the factors (B has the whole diagonal) and their adjoints; P, d, the order of rows and the result of a solve. */
