@@ -34,8 +34,9 @@ void kcl_factors_free(kcl_factors *f);
  * each diagonal entry `shift` times the largest modulus of its row is added, away from zero. */
 int kcl_factor_matrix(kcl_context *ctx, const kcl_csr *A, const kcl_matching *m, double shift,
                       kcl_csr **out);
-/* B with the positions of fill up to level `most`, 255 at the most, as entries that are zero (fill.c). */
-int kcl_factor_fill(kcl_context *ctx, const kcl_csr *B, int most, kcl_csr **out);
+/* B with the positions of fill up to level `most`, 255 at the most, as entries that are zero (fill.c). *out NULL: they would be more than
+ * `limit` entries. */
+int kcl_factor_fill(kcl_context *ctx, const kcl_csr *B, int most, int64_t limit, kcl_csr **out);
 /* ILU(0) (Meijerink & van der Vorst 1977). *zero: the first row whose pivot vanishes, -1: none; then there are factors.
  * B is overwritten. */
 int kcl_factor_ilu(kcl_context *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero);

@@ -16,7 +16,7 @@ void kcl_factored_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, 
 /* Factors of A without symmetry: rows are exchanged where a diagonal entry is zero or below `weak` times the largest of its row, or a pivot
  * vanishes; where elimination is unstable more fill is kept before; after all of that the diagonal is shifted until there are factors. */
 typedef struct kcl_factoring {
-  /* Overwrites B; *zero: the first row whose pivot vanishes, or -1. */
+  /* Overwrites B; *zero: the first row whose pivot vanishes, or -1. Not negative: there are no factors. */
   int (*factor)(const kcl_precond_request *q, kcl_csr *B, int level, kcl_factors *out,
                 int64_t *zero);
   int level, last_level; /* of fill: the first that is tried, and the last; -1: without levels */

@@ -79,10 +79,11 @@ static int append_row(kcl_context *ctx, const open_row *r, filled_rows *f) {
   return KCL_OK;
 }
 
-static int find_fill(kcl_context *ctx, const kcl_csr *B, open_row *r, filled_rows *f) {
+static int find_fill(kcl_context *ctx, const kcl_csr *B, int64_t limit, open_row *r,
+                     filled_rows *f) {
   int rc = KCL_OK;
   f->row_ptr[0] = 0;
-  for (r->i = 0; r->i < B->rows && !rc; r->i++) {
+  for (r->i = 0; r->i < B->rows && f->count <= limit && !rc; r->i++) {
     load_columns(r, B);
     for (int32_t k = r->next[r->n]; k < r->i; k = r->next[k]) merge_row(r, f, k);
     rc = append_row(ctx, r, f);
@@ -108,13 +109,14 @@ static void fill_values(void *arg, int64_t from, int64_t to) {
   }
 }
 
-int kcl_factor_fill(kcl_context *ctx, const kcl_csr *B, int most, kcl_csr **out) {
+int kcl_factor_fill(kcl_context *ctx, const kcl_csr *B, int most, int64_t limit, kcl_csr **out) {
   filled_rows f = {.capacity = 0};
   open_row r = {.n = (int)B->rows, .most = most};
   int rc;
   *out = NULL;
   KCL_TRY(allocate_fill(ctx, B, &f, &r));
-  KCL_TRY(find_fill(ctx, B, &r, &f));
+  KCL_TRY(find_fill(ctx, B, limit, &r, &f));
+  if (f.count > limit) goto done;
   KCL_TRY(kcl_csr_create(ctx, B->rows, B->cols, f.count, B->type, out));
   memcpy((*out)->row_ptr, f.row_ptr, (size_t)(B->rows + 1) * sizeof *f.row_ptr);
   if (f.count) memcpy((*out)->col, f.col, (size_t)f.count * sizeof *f.col);

@@ -61,6 +61,13 @@ static void compare_rows(const kcl_csr *A, const kcl_csr *F, const int *level) {
   }
 }
 
+static void check_limit(kcl_context *ctx, const kcl_csr *A, int most, int64_t entries) {
+  kcl_csr *F = NULL;
+  CHECK(!kcl_factor_fill(ctx, A, most, entries, &F) && F);
+  kcl_csr_free(&F);
+  CHECK(!kcl_factor_fill(ctx, A, most, entries - 1, &F) && !F);
+}
+
 static void test_definition(kcl_context *ctx) {
   static const int sizes[] = {1, 2, 9, 33, 60};
   for (int s = 0; s < 5; s++)
@@ -68,8 +75,8 @@ static void test_definition(kcl_context *ctx) {
       for (kcl_type t = KCL_D; t <= KCL_Z; t += 2) {
         kcl_csr *A = make_random(ctx, sizes[s], 2, t), *F = NULL;
         int *level = find_levels(A, most);
-        if (CHECK(!kcl_factor_fill(ctx, A, most, &F)) && CHECK(!kcl_csr_check(ctx, F)))
-          compare_rows(A, F, level);
+        if (CHECK(!kcl_factor_fill(ctx, A, most, INT64_MAX, &F)) && CHECK(!kcl_csr_check(ctx, F)))
+          compare_rows(A, F, level), check_limit(ctx, A, most, F->nnz);
         free(level), kcl_csr_free(&A), kcl_csr_free(&F);
       }
 }

@@ -60,7 +60,7 @@ static int ic_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   double shift = kcl_precond_value(q, &parameters[SHIFT], 0);
   int rc;
   KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &wide));
-  if (level) KCL_TRY(kcl_factor_fill(M->ctx, wide, level, &filled));
+  if (level) KCL_TRY(kcl_factor_fill(M->ctx, wide, level, INT64_MAX, &filled));
   KCL_TRY(ic_factor(M->ctx, level ? filled : wide, &f, &shift));
   write_what(what, level, shift);
   rc = kcl_factored_keep(M, wide, &f, NULL, 0.05, what, q->before);

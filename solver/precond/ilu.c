@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 enum { LEVEL };
-enum { MOST_AUTOMATIC = 2 }; /* levels, where A's pattern alone is unstable */
+/* Where A's pattern alone is unstable: levels, and entries relative to those of A, at most. */
+enum { AUTOMATIC_LEVELS = 2, AUTOMATIC_ENTRIES = 4 };
 static const kcl_option parameters[] = {
     [LEVEL] = {.name = "ilu.level",
                .default_text = "0; 1 or 2 where elimination is unstable",
@@ -21,11 +22,18 @@ static int ilu_level(const kcl_precond_request *q, int automatic) {
   return (int)kcl_precond_value(q, &parameters[LEVEL], automatic);
 }
 
+/* Fill beyond the limit of automatic levels is a failure as a pivot is that vanishes. */
 static int ilu_factor(const kcl_precond_request *q, kcl_csr *B, int level, kcl_factors *out,
                       int64_t *zero) {
+  const bool automatic = level > ilu_level(q, 0);
+  const int64_t limit = automatic ? AUTOMATIC_ENTRIES * B->nnz : INT64_MAX;
   kcl_csr *filled = NULL;
-  int rc = level ? kcl_factor_fill(q->ctx, B, level, &filled) : KCL_OK;
-  if (!rc) rc = kcl_factor_ilu(q->ctx, level ? filled : B, out, zero);
+  int rc = KCL_OK;
+  if (!level) return kcl_factor_ilu(q->ctx, B, out, zero);
+  KCL_TRY(kcl_factor_fill(q->ctx, B, level, limit, &filled));
+  *zero = 0;
+  if (filled) rc = kcl_factor_ilu(q->ctx, filled, out, zero);
+done:
   kcl_csr_free(&filled);
   return rc;
 }
@@ -33,7 +41,7 @@ static int ilu_factor(const kcl_precond_request *q, kcl_csr *B, int level, kcl_f
 static int ilu_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   const kcl_factoring how = {.factor = ilu_factor,
                              .level = ilu_level(q, 0),
-                             .last_level = ilu_level(q, MOST_AUTOMATIC),
+                             .last_level = ilu_level(q, AUTOMATIC_LEVELS),
                              .close = 0.05};
   return kcl_factored_setup(M, q, &how, "ILU");
 }
