@@ -237,32 +237,29 @@ done:
 /* ---------------------------------------------------------------- of a right-hand side that was solved for */
 
 /* A claim that does not hold is a least-squares solution or stagnation. An answer within the target, which the rounding
- * of the device hid, is convergence. */
+ * of the device hid, is convergence. residual: the larger of |b - A x| / |b| and |R (b - A x)| / |R b|. */
 static void correct_reason(kcl_report *report, const kcl_certificate *c, bool least,
-                           double allowed) {
-  if (report->reason == KCL_CONVERGED && !(c->relative_residual <= allowed))
+                           double residual, double allowed) {
+  if (report->reason == KCL_CONVERGED && !(residual <= allowed))
     report->reason = least && c->normal_residual <= allowed ? KCL_LEAST_SQUARES : KCL_STAGNATED;
-  if (report->reason != KCL_INTERRUPTED && c->relative_residual <= allowed)
-    report->reason = KCL_CONVERGED;
+  if (report->reason != KCL_INTERRUPTED && residual <= allowed) report->reason = KCL_CONVERGED;
   report->converged = report->reason == KCL_CONVERGED;
   report->least_squares = report->reason == KCL_LEAST_SQUARES;
 }
 
-/* The quantity that the method tests, recomputed. */
-static int tested_residual(const kcl_system *s, const kcl_rhs *v, const kcl_certificate *c,
+/* |R (b - A x)| / |R b|. */
+static int scaled_residual(const kcl_system *s, const kcl_rhs *v, const kcl_certificate *c,
                            double *out) {
   double given;
-  int rc = KCL_OK;
   *out = c->relative_residual;
-  if (s->scaling.row) rc = kcl_residual_of(s, v->b, v->x, &given, out);
-  if (c->normal_residual >= 0) *out = fmin(*out, c->normal_residual);
-  return rc;
+  return s->scaling.row ? kcl_residual_of(s, v->b, v->x, &given, out) : KCL_OK;
 }
 
 int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
   kcl_report *report = v->report;
   kcl_csr *AH = NULL;
   kcl_certificate c;
+  double in_rows;
   adjoint a = {.rows = s->adjoint, .halo = s->adjoint_halo, .norm_F = s->norm_F_given};
   int rc;
   if (least && !s->halo && !s->shell) KCL_TRY(make_adjoint(s->ctx, s->A, &AH, &a));
@@ -274,8 +271,9 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
   report->true_relative_residual = c.relative_residual;
   report->backward_error = c.backward_error;
   report->rowwise_error = c.rowwise_error, report->componentwise_error = c.componentwise_error;
-  KCL_TRY(tested_residual(s, v, &c, &report->tested_residual));
-  correct_reason(report, &c, least, v->allowed);
+  KCL_TRY(scaled_residual(s, v, &c, &in_rows));
+  report->tested_residual = c.normal_residual >= 0 ? fmin(in_rows, c.normal_residual) : in_rows;
+  correct_reason(report, &c, least, fmax(in_rows, c.relative_residual), v->allowed);
 done:
   kcl_csr_free(&AH);
   return rc;

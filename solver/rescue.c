@@ -25,6 +25,7 @@ static const double AS_NEAR = 1 + 1e-9; /* residuals that tell least-squares sol
 typedef struct factorisation {
   kcl_context ctx;           /* of its own */
   kcl_csr *A;                /* in double */
+  bool scaled;               /* A, b and x are those of the scaled system */
   kcl_direct_factor *factor; /* NULL: there is none yet; while this runs it is not the solver's */
   double *b[KCL_MAX_NRHS], *x[KCL_MAX_NRHS]; /* [k] of A's type */
   int rhs[KCL_MAX_NRHS], k;                  /* their numbers */
@@ -95,29 +96,36 @@ static int add_answer(const kcl_system *s, kcl_loop *l, int i, factorisation *f)
   if ((rc = kcl_alloc(s->ctx, A->rows, size, "a vector", (void **)&f->b[k]))) return rc;
   if ((rc = kcl_alloc(s->ctx, A->cols, size, "a vector", (void **)&f->x[k]))) return rc;
   kcl_copy(wide, f->b[k], A->type, l->rhs[i].b, A->rows, 1);
+  if (f->scaled)
+    kcl_scale_vector(wide, f->b[k], A->rows, s->scaling.row, 1, l->rhs[i].b_norm.shift);
   return KCL_OK;
+}
+
+static int copy_matrix(const kcl_system *s, factorisation *f) {
+  int rc = kcl_csr_convert(s->ctx, s->A, kcl_wide_type(s->A->type), &f->A);
+  if (!rc && f->scaled) kcl_scale_values(&s->scaling, s->A, f->A->type, f->A->val);
+  return rc;
 }
 
 /* f->k is 0 where all are solved. */
 static int prepare_rescue(kcl_solver *s, kcl_loop *l, factorisation *f) {
-  const kcl_system *system = &s->system;
-  const kcl_type wide = kcl_wide_type(system->A->type);
+  if (s->factored_A) f->scaled = s->factored_scaled;
   for (int i = 0; i < l->nrhs; i++) {
     bool out;
     int rc = unsolved(s, l, i, &out);
-    if (!rc && out) rc = add_answer(system, l, i, f);
+    if (!rc && out) rc = add_answer(&s->system, l, i, f);
     if (rc) return rc;
   }
   if (!f->k) return KCL_OK;
   f->A = s->factored_A, f->factor = s->factor;
   s->factored_A = NULL, s->factor = NULL;
-  return f->A ? KCL_OK : kcl_csr_convert(system->ctx, system->A, wide, &f->A);
+  return f->A ? KCL_OK : copy_matrix(&s->system, f);
 }
 
 /* A solver that was asked for a direct solution is likely to be asked again. */
 static void keep_factor(kcl_solver *s, factorisation *f) {
   if (!s->system.direct || !f->factor) return;
-  s->factored_A = f->A, s->factor = f->factor;
+  s->factored_A = f->A, s->factored_scaled = f->scaled, s->factor = f->factor;
   f->A = NULL, f->factor = NULL;
 }
 
@@ -127,6 +135,21 @@ void kcl_rescue_forget(kcl_solver *s) {
 }
 
 /* ---------------------------------------------------------------- after */
+
+/* The larger of both residuals where the system is scaled. */
+static int claimed_residual(const kcl_system *s, const kcl_rhs *v, const void *x, double *out) {
+  double given, tested;
+  int rc = kcl_residual_of(s, v->b, x, &given, &tested);
+  *out = fmax(given, tested);
+  return rc;
+}
+
+static void unscale_answer(const kcl_system *s, const kcl_rhs *v, const factorisation *f,
+                           double *x) {
+  if (f->scaled)
+    kcl_scale_vector(f->A->type, x, f->A->cols, s->scaling.col, 1,
+                     s->scaling.unit - v->b_norm.shift);
+}
 
 /* An answer that is nearer than that of the methods, or as near and smaller. */
 static int accept(kcl_solver *s, kcl_loop *l, const factorisation *f, int k) {
@@ -138,11 +161,12 @@ static int accept(kcl_solver *s, kcl_loop *l, const factorisation *f, int k) {
   void *x = NULL;
   int rc;
   KCL_TRY(kcl_alloc(s->system.ctx, A->cols, size, "the answer", &x));
+  unscale_answer(&s->system, v, f, f->x[k]);
   kcl_copy(A->type, x, f->A->type, f->x[k], A->cols, 1);
   kcl_clear_zero_columns(&s->system, x);
-  KCL_TRY(kcl_residual_of(&s->system, v->b, x, &theirs, NULL));
+  KCL_TRY(claimed_residual(&s->system, v, x, &theirs));
   KCL_TRY(kcl_answer(l, f->rhs[k]));
-  KCL_TRY(kcl_residual_of(&s->system, v->b, v->x, &ours, NULL));
+  KCL_TRY(claimed_residual(&s->system, v, v->x, &ours));
   const bool smaller = f->info.least_norm && theirs <= AS_NEAR * ours &&
                        kcl_norm2(A->type, x, A->cols) < kcl_norm2(A->type, v->x, A->cols);
   const bool racing = s->selection.direct && !s->system.direct; /* the methods may come nearer */
@@ -208,23 +232,44 @@ static bool within(kcl_solver *s, const kcl_loop *l, double seconds) {
   return seconds == INFINITY || (square && kcl_rescue_price(s, l, seconds) <= seconds);
 }
 
-/* A factorisation that fails, or is too large, leaves things as they are; of solver "direct" that is an error. */
-int kcl_rescue(void *owner, kcl_loop *l, double seconds) {
-  kcl_solver *s = owner;
+/* *out NULL: all are solved, or the caller stopped it. */
+static int solve_directly(kcl_solver *s, kcl_loop *l, bool scaled, factorisation **out) {
   kcl_context *ctx = s->system.ctx;
   factorisation *f = NULL;
   int rc;
-  if (!within(s, l, seconds)) return KCL_OK;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *f, "a direct solution", (void **)&f));
-  f->flops = s->system.direct ? INFINITY : AFFORDABLE;
+  f->flops = s->system.direct ? INFINITY : AFFORDABLE, f->scaled = scaled;
   KCL_TRY(prepare_rescue(s, l, f));
   if (!f->k) goto done;
   kcl_activity_begin(ctx, (kcl_activity){.what = "factorising"});
-  if (!kcl_run_stoppable(ctx, run_rescue, release_rescue, f)) f = NULL;
+  if (kcl_run_stoppable(ctx, run_rescue, release_rescue, f)) *out = f;
   kcl_activity_end(ctx);
+  f = NULL;
+done:
+  if (f) keep_factor(s, f), release_rescue(f);
+  return rc;
+}
+
+/* Least-squares and least-norm solutions of the scaled system are not those of the system as given. */
+static bool is_other_problem(const factorisation *f) {
+  return f && f->scaled && !f->rc && f->info.rank >= 0;
+}
+
+/* A factorisation that fails, or is too large, leaves things as they are; of solver "direct" that is an error. */
+int kcl_rescue(void *owner, kcl_loop *l, double seconds) {
+  kcl_solver *s = owner;
+  factorisation *f = NULL;
+  int rc;
+  if (!within(s, l, seconds)) return KCL_OK;
+  KCL_TRY(solve_directly(s, l, s->system.scaling.row, &f));
+  if (is_other_problem(f)) {
+    release_rescue(f), f = NULL;
+    KCL_TRY(solve_directly(s, l, false, &f));
+  }
   if (!f) goto done;
   s->factored = true;
-  if (f->rc && s->system.direct) rc = kcl_fail(ctx, f->rc, "solver direct: %s", f->message);
+  if (f->rc && s->system.direct)
+    rc = kcl_fail(s->system.ctx, f->rc, "solver direct: %s", f->message);
   if (f->rc) goto done;
   for (int k = 0; k < f->k; k++) KCL_TRY(accept(s, l, f, k));
   if (!s->direct) s->factored = !s->selection.direct; /* as a last resort it may be near enough */

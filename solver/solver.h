@@ -55,7 +55,8 @@ struct kcl_solver {
   const char *direct; /* what finished it, where no method did; NULL */
   /* The factors of solver "direct", kept for the next solve, owned; NULL: nothing was factorised yet. */
   kcl_direct_factor *factor;
-  kcl_csr *factored_A; /* A in double, which the factor uses */
+  kcl_csr *factored_A;  /* A in double, which the factor uses, */
+  bool factored_scaled; /* scaled as the system is, or as given */
 };
 
 /* kcl_setup by a system of which A, options and perhaps statistics, matrices on the device and a given preconditioner are known; A

@@ -35,8 +35,10 @@ static uint64_t sum_structure(const kcl_csr *A, const kcl_stats *s, const kcl_tu
   return kcl_sum64(offset, (size_t)n * sizeof *offset, h);
 }
 
-/* Preconditioners with other parameters are others. */
-static uint64_t sum_parameters(const kcl_options *o, uint64_t h) {
+/* Preconditioners with other parameters are others; and what lost against a direct solution may be the best where there is none. */
+static uint64_t sum_options(const kcl_options *o, uint64_t h) {
+  const bool iterates = o->no_direct || o->max_iter;
+  if (iterates) h = kcl_sum64("iterations alone", 16, h);
   return *o->parameters ? kcl_sum64(o->parameters, strlen(o->parameters), h) : h;
 }
 
@@ -61,7 +63,7 @@ void kcl_choice_key(const kcl_context *ctx, const kcl_csr *A, const kcl_stats *s
            "%s | %s | " KCL_VERSION " | %" PRId64 " x %" PRId64 " %" PRId64 " %016" PRIx64
            " | %c %s %s %d | ",
            device, driver, A->rows, A->cols, A->nnz,
-           sum_parameters(o, sum_structure(A, s, &ctx->tune)), kcl_type_letter(o->precision),
+           sum_options(o, sum_structure(A, s, &ctx->tune)), kcl_type_letter(o->precision),
            o->solver, o->precond, o->nrhs && !ctx->opencl ? o->nrhs : 1);
 }
 
