@@ -137,7 +137,7 @@ mutant mixed-range-again solver/mixed/run.c 'norm * *scale > ldexp(1, RANGE)' 't
 # ---- formats: predicted bytes, names, the choice
 mutant bytes-of-format spmv/msr.c 's->nnz - s->diagonal_entries' 's->nnz' 'KRYLOCL_FORMATS=msr KRYLOCL_TYPES=d conform_spmv'
 mutant columns-narrow spmv/sell16.c 'bool narrow = kcl_slice_span(A) <= MOST_SPAN;' 'bool narrow = true;' 'KRYLOCL_FORMATS=sell-dict conform_spmv'
-mutant reserved-names core/matrix/stored.c 'KCL_TRY(kcl_stored_check_names(m));' '' test_names
+mutant reserved-names core/matrix/stored.c 'KCL_CALL(kcl_stored_check_names(m));' '' test_names
 mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
 mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_refused
 # ---- multigrid, incomplete factors, a refresh

@@ -432,8 +432,7 @@ static int allocate_vector(kcl_context *ctx, int64_t n, kcl_type type, void **ou
   vector_head *head;
   const size_t bytes = (size_t)(n + KCL_CPU_PAD) * kcl_type_size(type);
   *out = NULL;
-  int rc = kcl_alloc(ctx, (int64_t)(sizeof *head + bytes), 1, "a vector", (void **)&head);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, (int64_t)(sizeof *head + bytes), 1, "a vector", (void **)&head));
   head->users = 1;
   *out = head + 1;
   return KCL_OK;
@@ -531,9 +530,9 @@ static int elements_of_block(const kcl_program *k, bool fixed) {
 }
 
 int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
-  int rc, nrhs = k->nrhs;
+  int nrhs = k->nrhs;
   kcl_cpu *e;
-  KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
+  KCL_CALL(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
   e = ex->data;
   e->k = k;
   e->threads = e->team = useful_threads(k);
@@ -560,26 +559,25 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .multiply = cpu_multiply,
                        .memory = cpu_memory,
                        .close = close_cpu};
-  KCL_TRY(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
+  KCL_CALL(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
   if (has_temporaries(k))
-    KCL_TRY(kcl_alloc(
+    KCL_CALL(kcl_alloc(
         k->ctx, (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * KCL_MOST_TEMPORARIES * e->block,
         sizeof(scalar), "temporary vectors", (void **)&e->temporary));
-  KCL_TRY(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
-  KCL_TRY(kcl_alloc(k->ctx, 2 * nrhs * e->dots * e->chunks, sizeof(scalar), "partial sums",
-                    (void **)&e->partial[0]));
+  KCL_CALL(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
+  KCL_CALL(kcl_alloc(k->ctx, 2 * nrhs * e->dots * e->chunks, sizeof(scalar), "partial sums",
+                     (void **)&e->partial[0]));
   e->partial[1] = e->partial[0] + nrhs * e->dots * e->chunks;
   if (e->chunk)
-    KCL_TRY(kcl_alloc(k->ctx,
-                      (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * e->dots * KCL_SUM_LANES,
-                      sizeof(scalar), "sums", (void **)&e->sum));
+    KCL_CALL(kcl_alloc(k->ctx,
+                       (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * e->dots * KCL_SUM_LANES,
+                       sizeof(scalar), "sums", (void **)&e->sum));
   if (e->chunk && kcl_program_ranks(k))
-    KCL_TRY(kcl_alloc(k->ctx, nrhs * e->dots * e->chunks, KCL_PARTS * sizeof(double),
-                      "partial sums", (void **)&e->sums));
-  KCL_TRY(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
-                    (void **)&e->history));
+    KCL_CALL(kcl_alloc(k->ctx, nrhs * e->dots * e->chunks, KCL_PARTS * sizeof(double),
+                       "partial sums", (void **)&e->sums));
+  KCL_CALL(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
+                     (void **)&e->history));
   for (int c = 0; c < nrhs; c++)
-    for (int v = 0; v < k->vectors; v++) KCL_TRY(make_vector(ex, v, c));
-done:
-  return rc;
+    for (int v = 0; v < k->vectors; v++) KCL_CALL(make_vector(ex, v, c));
+  return KCL_OK;
 }

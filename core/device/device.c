@@ -81,16 +81,15 @@ static void describe_native(kcl_device *out) {
 
 static int list_devices(kcl_context *ctx, bool opencl, kcl_device **list, int *count) {
   *count = 0;
-  int rc = kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list));
   describe_native(&(*list)[(*count)++]);
   if (opencl && kcl_opencl_backend) kcl_opencl_backend->list(*list, MOST_DEVICES, count);
   return KCL_OK;
 }
 
 int kcl_device_list(kcl_context *ctx, kcl_device **list, int *count) {
-  int rc;
-  if ((rc = kcl_need(ctx, "list", list)) || (rc = kcl_need(ctx, "count", count))) return rc;
+  KCL_CALL(kcl_need(ctx, "list", list));
+  KCL_CALL(kcl_need(ctx, "count", count));
   return list_devices(ctx, true, list, count);
 }
 
@@ -108,12 +107,12 @@ enum device_text { EXTENSIONS, PROPERTIES };
 /* A malloc'd text about the device; an empty one for the native executor. */
 static int get_device_text(kcl_context *ctx, const kcl_device *d, enum device_text what,
                            char **out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = NULL;
-  if ((rc = kcl_need(ctx, "d", d))) return rc;
+  KCL_CALL(kcl_need(ctx, "d", d));
   if (d->platform < 0) return kcl_alloc(ctx, 1, 1, "the text about a device", (void **)out);
-  if ((rc = check_opencl(ctx))) return rc;
+  KCL_CALL(check_opencl(ctx));
   return what == EXTENSIONS ? kcl_opencl_backend->extensions(ctx, d, out)
                             : kcl_opencl_backend->properties(ctx, d, out);
 }
@@ -284,16 +283,13 @@ int kcl_select_opencl(kcl_context *ctx, void *context, void *device, void *queue
 }
 
 int kcl_context_create_opencl(void *context, void *device, void *queue, kcl_context **out) {
-  kcl_context *ctx = NULL;
-  int rc;
-  if (out) *out = NULL;
-  if ((rc = kcl_need(NULL, "out", out))) return rc;
-  KCL_TRY(kcl_context_create(NULL, 0, &ctx));
-  KCL_TRY(kcl_select_opencl(ctx, context, device, queue));
+  KCL_OWNED_BY(kcl_context_free) kcl_context *ctx = NULL;
+  KCL_CALL(kcl_need(NULL, "out", out));
+  *out = NULL;
+  KCL_CALL(kcl_context_create(NULL, 0, &ctx));
+  KCL_CALL(kcl_select_opencl(ctx, context, device, queue));
   *out = ctx, ctx = NULL;
-done:
-  kcl_context_free(&ctx);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_context_opencl(kcl_context *ctx, void **context, void **device, void **queue) {
@@ -319,8 +315,8 @@ void kcl_profile_enable(kcl_context *ctx, bool on) {
 
 int kcl_profile_take(kcl_context *ctx, kcl_profile *out) {
   KCL_ENTER(ctx);
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_profile){0};
   if (ctx->opencl) kcl_opencl_backend->profile_take(ctx, out);
   return KCL_OK;

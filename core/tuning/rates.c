@@ -145,17 +145,14 @@ static kcl_type triad_type(const kcl_context *ctx) {
 }
 
 static int open_triad(kcl_context *ctx, int64_t n, triad *t) {
-  int rc;
-  KCL_TRY(kcl_program_create(ctx, triad_type(ctx), n, n, &t->k));
+  KCL_CALL(kcl_program_create(ctx, triad_type(ctx), n, n, &t->k));
   kcl_vec z = kcl_vector(t->k, "z");
   kcl_slot a = kcl_scalar(t->k, "a");
   kcl_begin(t->k, KCL_START);
   kcl_assign(t->k, a, (kcl_coef){.constant = 3, .slot = -1});
   kcl_lincomb(t->k, z, plus(a), kcl_x(t->k), KCL_ONE, kcl_b(t->k));
-  KCL_TRY(kcl_program_end(t->k));
-  KCL_TRY(kcl_executor_open(t->k, &t->ex));
-done:
-  return rc;
+  KCL_CALL(kcl_program_end(t->k));
+  return kcl_executor_open(t->k, &t->ex);
 }
 
 static void close_triad(triad *t) {
@@ -166,15 +163,13 @@ static void close_triad(triad *t) {
 static int time_passes(triad *t, int passes, double *seconds) {
   const kcl_control control = {.limit = 1, .tests_off = 1};
   const double target = 0;
-  int rc;
-  KCL_TRY(t->ex.set_state(&t->ex, &control, &target));
-  KCL_TRY(t->ex.finish(&t->ex));
+  KCL_CALL(t->ex.set_state(&t->ex, &control, &target));
+  KCL_CALL(t->ex.finish(&t->ex));
   const double begin = kcl_now();
-  KCL_TRY(t->ex.run(&t->ex, KCL_START, passes));
-  KCL_TRY(t->ex.finish(&t->ex));
+  KCL_CALL(t->ex.run(&t->ex, KCL_START, passes));
+  KCL_CALL(t->ex.finish(&t->ex));
   *seconds = (kcl_now() - begin) / passes;
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* Seconds per pass over vectors of n elements, ascending, after passes that warm up. */
@@ -231,9 +226,9 @@ static int measure_launch(kcl_context *ctx, kcl_rates *r) {
 }
 
 static int measure_rates(kcl_context *ctx, kcl_rates *r) {
-  int rc;
   *r = (kcl_rates){.date = (int64_t)time(NULL)};
-  if ((rc = measure_memory(ctx, r)) || (rc = measure_cache(ctx, r))) return rc;
+  KCL_CALL(measure_memory(ctx, r));
+  KCL_CALL(measure_cache(ctx, r));
   return measure_launch(ctx, r);
 }
 
