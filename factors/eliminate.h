@@ -30,9 +30,10 @@ typedef struct kcl_threshold {
   const kcl_csr *B;
   int p;
   double tau;
-  kcl_kept_row *L, *U;       /* [n] U: D^-1 times it */
-  void *d;                   /* [n] 1 / u_ii */
-  atomic_bool *done;         /* [n] U and d have the row */
+  kcl_kept_row *L, *U; /* [n] U: D^-1 times it */
+  void *d;             /* [n] 1 / u_ii */
+  atomic_bool *done;   /* [n] U and d have the row */
+  int threads;
   kcl_memory_block **memory; /* [threads] */
   _Atomic int64_t next;      /* row to be made */
   _Atomic int64_t bad;       /* the first row whose pivot vanishes, or n */

@@ -18,6 +18,8 @@ typedef struct attempt {
   double growth; /* |B| |M^-1 1|, of factors */
 } attempt;
 
+static void end_attempt(attempt *t) { kcl_factors_free(&t->f), kcl_matching_free(&t->m); }
+
 static int find_exchange(kcl_preconditioner *M, attempt *t) {
   int64_t alone;
   int rc = kcl_factor_match(M->ctx, t->A, &t->m, &alone);
@@ -30,19 +32,16 @@ static int find_exchange(kcl_preconditioner *M, attempt *t) {
 }
 
 static int try_factors(kcl_preconditioner *M, attempt *t) {
-  kcl_csr *B = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *B = NULL;
   kcl_factors_free(&t->f);
-  if (t->exchanges && !t->m.row) KCL_TRY(find_exchange(M, t));
-  KCL_TRY(kcl_factor_matrix(M->ctx, t->A, t->m.row ? &t->m : NULL, t->shift, &B));
+  if (t->exchanges && !t->m.row) KCL_CALL(find_exchange(M, t));
+  KCL_CALL(kcl_factor_matrix(M->ctx, t->A, t->m.row ? &t->m : NULL, t->shift, &B));
   const double size = kcl_norm_inf(B->type, B->val, B->nnz);
-  KCL_TRY(t->factor(t->q, B, &t->f, &t->zero));
-  if (t->zero >= 0) goto done;
-  KCL_TRY(kcl_factors_growth(M->ctx, &t->f, &t->growth));
+  KCL_CALL(t->factor(t->q, B, &t->f, &t->zero));
+  if (t->zero >= 0) return KCL_OK;
+  KCL_CALL(kcl_factors_growth(M->ctx, &t->f, &t->growth));
   t->growth *= size;
-done:
-  kcl_csr_free(&B);
-  return rc;
+  return KCL_OK;
 }
 
 static bool good(const attempt *t) { return t->zero < 0 && t->growth <= UNSTABLE; }
@@ -66,21 +65,17 @@ static int refuse_factors(kcl_preconditioner *M, const attempt *t) {
 
 int kcl_factored_setup(kcl_preconditioner *M, const kcl_precond_request *q, kcl_factoring *factor,
                        double weak, double close, const char *what) {
-  attempt t = {.q = q, .factor = factor};
-  kcl_csr *owned = NULL;
+  KCL_OWNED_BY(end_attempt) attempt t = {.q = q, .factor = factor};
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *owned = NULL;
   char text[80];
-  int rc;
-  KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &t.A));
+  KCL_CALL(kcl_sparse_wide(M->ctx, q->A, &owned, &t.A));
   t.exchanges = weak > 0 && kcl_factor_weak_diagonal(t.A, weak);
-  KCL_TRY(try_factors(M, &t));
+  KCL_CALL(try_factors(M, &t));
   while (!good(&t)) {
-    if (t.shift >= LAST_SHIFT) KCL_TRY(refuse_factors(M, &t));
+    if (t.shift >= LAST_SHIFT) return refuse_factors(M, &t);
     prepare_next(&t);
-    KCL_TRY(try_factors(M, &t));
+    KCL_CALL(try_factors(M, &t));
   }
   snprintf(text, sizeof text, t.shift > 0 ? "%s, diagonal + %g" : "%s", what, t.shift);
-  rc = kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, close, text, NULL);
-done:
-  kcl_csr_free(&owned), kcl_factors_free(&t.f), kcl_matching_free(&t.m);
-  return rc;
+  return kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, close, text, NULL);
 }
