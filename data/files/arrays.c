@@ -272,8 +272,7 @@ static int copy_in_order(kcl_context *ctx, const array_reading *a, kcl_csr **out
                         .stored = e->nnz};
   if (e->layout != KCL_CSR || e->half || a->block > 1) return KCL_OK;
   row_copying r = {.a = a};
-  int rc = kcl_csr_create_unset(ctx, &like, &r.A);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_create_unset(ctx, &like, &r.A));
   r.A->row_ptr[0] = 0;
   kcl_for(e->rows, KCL_FEW_ROWS, copy_ascending_rows, &r);
   if (r.other) kcl_csr_free(&r.A);
@@ -305,16 +304,13 @@ static int build_type(kcl_context *ctx, const array_reading *a, const mm_entries
 
 int kcl_csr_from_entries(kcl_context *ctx, const kcl_entries *entries, kcl_csr **out) {
   array_reading a;
-  mm_entries list = {0};
+  KCL_OWNED_BY(mm_entries_free) mm_entries list = {0};
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = NULL;
   if ((rc = read_fields(ctx, entries, &a)) || (rc = copy_in_order(ctx, &a, out)) || *out) return rc;
-  KCL_TRY(mm_entries_alloc(ctx, a.width, entries->nnz * a.block * a.block, &list, &a.words));
+  KCL_CALL(mm_entries_alloc(ctx, a.width, entries->nnz * a.block * a.block, &list, &a.words));
   kcl_for(entries->nnz, KCL_FEW, copy_entries, &a);
-  if (a.bad < entries->nnz) KCL_TRY(refuse_entry(ctx, &a));
-  KCL_TRY(build_type(ctx, &a, &list, out));
-done:
-  mm_entries_free(&list);
-  return rc;
+  if (a.bad < entries->nnz) KCL_CALL(refuse_entry(ctx, &a));
+  return build_type(ctx, &a, &list, out);
 }

@@ -36,6 +36,9 @@ typedef int kcl_format_part(const void *self, int64_t part, kcl_bytes *b);
 int kcl_output_parts(kcl_context *ctx, kcl_output *o, int64_t parts, kcl_format_part *format,
                      const void *self);
 int kcl_output_text(kcl_context *ctx, kcl_output *o, const char *line);
+/* A file of these lines, and then of parts. */
+int kcl_write_parts(kcl_context *ctx, const char *path, const char *head, int64_t parts,
+                    kcl_format_part *format, const void *self);
 /* Writers in files of their own, for the descriptors. */
 int kcl_binary_write(kcl_context *ctx, const char *path, const kcl_file_system *s);
 int mtx_write(kcl_context *ctx, const char *path, const kcl_file_system *s);

@@ -35,6 +35,7 @@ typedef struct kcl_numbers {
   mm_error bad;
 } kcl_numbers;
 int kcl_parse_numbers(kcl_context *ctx, const char *begin, const char *end, kcl_numbers *out);
+static inline void kcl_numbers_free(kcl_numbers *n) { free(n->val); }
 
 /* ---------------------------------------------------------------- dense columns, written */
 

@@ -104,7 +104,7 @@ void mm_entries_free(mm_entries *e);
 static inline int32_t mm_row(uint64_t word) { return (int32_t)(uint32_t)word; }
 static inline int32_t mm_col(uint64_t word) { return (int32_t)(uint32_t)(word >> 32); }
 
-/* coordinate: all rows, or rows [from, to) of entries that have each an end there */
+/* coordinate: all rows, or rows [from, to) of entries that have each an end there. Symmetry, field and stored entries: the head's. */
 int mm_build_csr(kcl_context *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out);
 int mm_build_rows(kcl_context *ctx, const mm_head *h, int64_t from, int64_t to, const mm_entries *e,
                   kcl_csr **out);

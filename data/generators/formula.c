@@ -4,8 +4,7 @@
 
 int kcl_formula_self(kcl_context *ctx, const void *self, size_t size, kcl_formula *out) {
   void *copy;
-  int rc = kcl_alloc(ctx, 1, size, "a generator", &copy);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, size, "a generator", &copy));
   memcpy(copy, self, size);
   out->rows.self = copy;
   return KCL_OK;

@@ -66,6 +66,7 @@ int kcl_rhs_image(kcl_context *ctx, const kcl_csr *A, kcl_dense **b); /* b = A 1
 /* Cell (x, y, z) has index x + n[0] (y + n[1] z); 2D grids have n[2] = 1. */
 typedef struct kcl_grid {
   int64_t n[3];
+  int dims; /* 2 or 3 */
 } kcl_grid;
 /* SIZE of `kind`: one number for all axes, or one per axis (dims is 2 or 3). */
 int kcl_grid_set(kcl_context *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
