@@ -70,6 +70,7 @@ int kcl_exchange_entries(kcl_comm *c, const kcl_own_entries *x, mm_entries *out)
 
 /* A rank's part of the whole, from its own rows. */
 void kcl_describe_part(kcl_comm *c, int64_t stored, kcl_mpi_part *out);
+void kcl_describe_whole(kcl_mpi_part *out); /* that of one rank alone */
 int kcl_files_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out);
 int kcl_read_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out); /* rows are to be cut */
 /* A system whole on rank 0, NULL elsewhere, is given out. */
