@@ -40,11 +40,11 @@ typedef struct kcl_threshold {
   atomic_bool failed;        /* memory ran out */
 } kcl_threshold;
 /* Regions of a team; arg: a kcl_threshold. */
-kcl_region kcl_threshold_s, kcl_threshold_d, kcl_threshold_c, kcl_threshold_z;
+kcl_region kcl_threshold_d, kcl_threshold_z;
 
 /* IC(0); d: 1 / the pivot. */
-kcl_eliminating_row kcl_cholesky_s, kcl_cholesky_d, kcl_cholesky_c, kcl_cholesky_z;
+kcl_eliminating_row kcl_cholesky_d, kcl_cholesky_z;
 /* ILU(0). */
-kcl_eliminating_row kcl_eliminate_s, kcl_eliminate_d, kcl_eliminate_c, kcl_eliminate_z;
+kcl_eliminating_row kcl_eliminate_d, kcl_eliminate_z;
 
 #endif

@@ -47,7 +47,7 @@ static size_t word_length(const char *p) {
   return n;
 }
 
-bool mm_word_is(const char *p, const char *word) {
+static bool word_is(const char *p, const char *word) {
   return word_length(p) == strlen(word) && strncasecmp(p, word, strlen(word)) == 0;
 }
 
@@ -78,7 +78,7 @@ bool mm_has_banner(const kcl_text *t) { return t->size > 1 && memcmp(t->data, "%
 static int choose_word(const char *line, const char *p, const char *const *names, int n,
                        const char *but, mm_error *bad) {
   for (int i = 0; i < n; i++)
-    if (mm_word_is(p, names[i]) && (!but || strcmp(names[i], but))) return i;
+    if (word_is(p, names[i]) && (!but || strcmp(names[i], but))) return i;
   char list[120] = "";
   for (int i = 0; i < n; i++)
     if (!but || strcmp(names[i], but)) {

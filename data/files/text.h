@@ -55,7 +55,6 @@ const char *mm_next_line(const char *p, const char *end);
 const char *mm_content(const char *p, const char *end, int64_t *line);
 /* A line of three whole numbers: its end; NULL: it is none. */
 const char *mm_three_counts(const char *p, uint64_t v[3]);
-bool mm_word_is(const char *p, const char *word); /* the word at p, any case */
 
 typedef struct mm_head {
   bool coordinate; /* else array */
