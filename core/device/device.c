@@ -31,20 +31,17 @@ static int set_threads(int threads) {
 }
 
 int kcl_context_create(const char *device, int threads, kcl_context **out) {
-  kcl_context *ctx;
-  int rc;
-  if (out) *out = NULL;
-  if ((rc = kcl_need(NULL, "out", out))) return rc;
+  KCL_OWNED_BY(kcl_context_free) kcl_context *ctx = NULL;
+  KCL_CALL(kcl_need(NULL, "out", out));
+  *out = NULL;
   if ((ctx = calloc(1, sizeof *ctx)) == NULL)
     return kcl_fail(NULL, KCL_MEMORY, "out of memory: a context");
   ctx->references = 1;
   kcl_context_begin(ctx);
-  KCL_TRY(threads ? set_threads(threads) : KCL_OK);
-  KCL_TRY(device ? kcl_select(ctx, device, threads) : KCL_OK);
+  if (threads) KCL_CALL(set_threads(threads));
+  if (device) KCL_CALL(kcl_select(ctx, device, threads));
   *out = ctx, ctx = NULL;
-done:
-  kcl_context_free(&ctx);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_context_free(kcl_context **ctx) {
@@ -95,9 +92,9 @@ int kcl_device_list(kcl_context *ctx, kcl_device **list, int *count) {
 
 int kcl_device_current(kcl_context *ctx, kcl_device *out) {
   KCL_HOLD(ctx);
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  if (!ctx->selected) rc = kcl_select(ctx, NULL, 0);
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
+  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
   *out = ctx->device;
   return rc;
 }
@@ -245,40 +242,33 @@ static int use(kcl_context *ctx, const kcl_device *device, const kcl_opencl_obje
 
 int kcl_select(kcl_context *ctx, const char *want, int threads) {
   KCL_ENTER(ctx);
-  kcl_device *list = NULL;
-  int count, rc = kcl_need(ctx, "ctx", ctx);
-  if (rc || (rc = check_unused(ctx))) return rc;
+  KCL_OWNED kcl_device *list = NULL;
+  int count;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(check_unused(ctx));
   if (!want) want = getenv("KRYLOCL_DEVICE");
   if (!want || !*want) want = "auto";
   bool opencl = strcmp(want, "cpu") != 0; /* starting the drivers takes long */
-  KCL_TRY(list_devices(ctx, opencl, &list, &count));
+  KCL_CALL(list_devices(ctx, opencl, &list, &count));
   int i = match_device(list, count, want);
-  if (i < 0) {
-    rc = no_match(ctx, want, list, count);
-    goto done;
-  }
-  KCL_TRY(threads ? set_threads(threads) : KCL_OK);
-  rc = use(ctx, &list[i], &(kcl_opencl_objects){0});
-done:
-  free(list);
-  return rc;
+  if (i < 0) return no_match(ctx, want, list, count);
+  if (threads) KCL_CALL(set_threads(threads));
+  return use(ctx, &list[i], &(kcl_opencl_objects){0});
 }
 
 static int use_objects(kcl_context *ctx, kcl_opencl_objects o) {
   kcl_device device;
-  int rc;
-  if ((rc = check_unused(ctx)) || (rc = check_opencl(ctx))) return rc;
-  rc = kcl_opencl_backend->device_of(ctx, &o, &device);
-  return rc ? rc : use(ctx, &device, &o);
+  KCL_CALL(check_unused(ctx));
+  KCL_CALL(check_opencl(ctx));
+  KCL_CALL(kcl_opencl_backend->device_of(ctx, &o, &device));
+  return use(ctx, &device, &o);
 }
 
 int kcl_select_opencl(kcl_context *ctx, void *context, void *device, void *queue) {
   KCL_ENTER(ctx);
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx))) return rc;
-  if (!queue &&
-      ((rc = kcl_need(ctx, "context", context)) || (rc = kcl_need(ctx, "device", device))))
-    return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  if (!queue) KCL_CALL(kcl_need(ctx, "context", context));
+  if (!queue) KCL_CALL(kcl_need(ctx, "device", device));
   return use_objects(ctx, (kcl_opencl_objects){context, device, queue});
 }
 

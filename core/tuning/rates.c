@@ -174,21 +174,18 @@ static int time_passes(triad *t, int passes, double *seconds) {
 
 /* Seconds per pass over vectors of n elements, ascending, after passes that warm up. */
 static int time_triad(kcl_context *ctx, int64_t n, double sample[RATE_PASSES], int *count) {
-  triad t = {.k = NULL};
+  KCL_OWNED_BY(close_triad) triad t = {.k = NULL};
   double once = 0;
-  int rc;
   *count = 0;
-  KCL_TRY(open_triad(ctx, n, &t));
+  KCL_CALL(open_triad(ctx, n, &t));
   const double start = kcl_now();
-  KCL_TRY(time_passes(&t, 1, &once));
-  if (once < SAMPLE) KCL_TRY(time_passes(&t, 8, &once));
+  KCL_CALL(time_passes(&t, 1, &once));
+  if (once < SAMPLE) KCL_CALL(time_passes(&t, 8, &once));
   const int passes = (int)fmin(fmax(ceil(SAMPLE / fmax(once, 1e-9)), 1), MOST_RUNS);
   while (*count < LEAST_PASSES || (*count < RATE_PASSES && kcl_now() - start < SECONDS))
-    KCL_TRY(time_passes(&t, passes, &sample[(*count)++]));
+    KCL_CALL(time_passes(&t, passes, &sample[(*count)++]));
   qsort(sample, (size_t)*count, sizeof *sample, compare_doubles);
-done:
-  close_triad(&t);
-  return rc;
+  return KCL_OK;
 }
 
 static int measure_memory(kcl_context *ctx, kcl_rates *r) {
@@ -211,18 +208,20 @@ static int measure_cache(kcl_context *ctx, kcl_rates *r) {
   const int64_t size = (int64_t)kcl_type_size(triad_type(ctx)),
                 n = last_cache(&ctx->device) / 6 / size;
   double t[RATE_PASSES];
-  int count, rc;
+  int count;
   if (is_gpu(&ctx->device) || n < 4096) return KCL_OK;
-  if (!(rc = time_triad(ctx, n, t, &count))) r->cached = 3.0 * (double)(n * size) / t[count / 2];
-  return rc;
+  KCL_CALL(time_triad(ctx, n, t, &count));
+  r->cached = 3.0 * (double)(n * size) / t[count / 2];
+  return KCL_OK;
 }
 
 static int measure_launch(kcl_context *ctx, kcl_rates *r) {
   double t[RATE_PASSES];
-  int count, rc;
+  int count;
   if (!ctx->opencl) return KCL_OK;
-  if (!(rc = time_triad(ctx, FEW_PASSES, t, &count))) r->launch = t[0];
-  return rc;
+  KCL_CALL(time_triad(ctx, FEW_PASSES, t, &count));
+  r->launch = t[0];
+  return KCL_OK;
 }
 
 static int measure_rates(kcl_context *ctx, kcl_rates *r) {
@@ -237,11 +236,11 @@ static int measure_rates(kcl_context *ctx, kcl_rates *r) {
 int kcl_stream_measure(kcl_context *ctx, double *rate) {
   KCL_ENTER(ctx);
   kcl_rates now;
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "bytes_per_second", rate));
   *rate = 0;
-  if (!ctx->selected && (rc = kcl_select(ctx, NULL, 0))) return rc;
-  if ((rc = measure_rates(ctx, &now))) return rc;
+  if (!ctx->selected) KCL_CALL(kcl_select(ctx, NULL, 0));
+  KCL_CALL(measure_rates(ctx, &now));
   *rate = now.stream;
   kcl_rates_record r = read_record(ctx);
   char key[600];
@@ -262,21 +261,21 @@ static bool is_refuted(const kcl_context *ctx) {
 int kcl_stream_get(kcl_context *ctx, kcl_stream *out) {
   KCL_ENTER(ctx);
   double rate;
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_stream){0};
-  if (!ctx->selected) rc = kcl_select(ctx, NULL, 0);
-  if (!rc) kcl_rates_recall(ctx);
-  if (!rc && (!(ctx->stream.rate > 0) || is_refuted(ctx))) rc = kcl_stream_measure(ctx, &rate);
-  if (!rc) *out = ctx->stream;
-  return rc;
+  if (!ctx->selected) KCL_CALL(kcl_select(ctx, NULL, 0));
+  kcl_rates_recall(ctx);
+  if (!(ctx->stream.rate > 0) || is_refuted(ctx)) KCL_CALL(kcl_stream_measure(ctx, &rate));
+  *out = ctx->stream;
+  return KCL_OK;
 }
 
 int kcl_stream_rate(kcl_context *ctx, double *rate) {
   kcl_stream s;
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
-  rc = kcl_stream_get(ctx, &s);
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "bytes_per_second", rate));
+  int rc = kcl_stream_get(ctx, &s);
   *rate = s.rate;
   return rc;
 }

@@ -20,7 +20,7 @@ int kcl_check_same_file(kcl_comm *c, const char *path, int64_t size);
 /* ---------------------------------------------------------------- lines.c */
 
 /* Rank 0 looks at the file. held: its text, on rank 0, where the others do not have it, out->dealt; to be closed. */
-int kcl_look_together(kcl_comm *c, const char *path, const kcl_looker *look, kcl_look *out,
+int kcl_look_together(kcl_comm *c, const char *path, kcl_looker *look, kcl_look *out,
                       kcl_text *held);
 /* Own lines of the bytes from look->body on: about as many bytes for each rank, cut at line ends. Takes *held. */
 int kcl_open_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,

@@ -49,27 +49,21 @@ static int make_alone(kcl_context *ctx, const char *kind_size, kcl_mpi_part *out
 }
 
 int kcl_mpi_generate(kcl_context *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_part *out) {
-  kcl_comm *c = NULL;
-  kcl_formula f = {0};
+  KCL_OWNED_BY(kcl_comm_free) kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_formula_free) kcl_formula f = {0};
   char system[300];
   int count, rc;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = (kcl_mpi_part){0};
   if (!rc) rc = kcl_generate_describe(ctx, kind_size, &f);
-  KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
+  KCL_CALL(kcl_mpi_agree(ctx, comm, rc));
   snprintf(system, sizeof system, "the generated system=%s\n", kind_size);
-  KCL_TRY(kcl_mpi_same(ctx, comm, system));
+  KCL_CALL(kcl_mpi_same(ctx, comm, system));
   MPI_Comm_size(comm, &count);
-  if (count == 1) {
-    rc = make_alone(ctx, kind_size, out);
-    goto done;
-  }
-  KCL_TRY(kcl_read_begin(ctx, comm, &c));
+  if (count == 1) return make_alone(ctx, kind_size, out);
+  KCL_CALL(kcl_read_begin(ctx, comm, &c));
   rc = f.rows.self ? make_own_rows(c, &f, out) : make_whole_system(c, kind_size, out);
-done:
-  if (rc && out) kcl_mpi_part_free(out);
-  if (c) kcl_comm_free(&c);
-  free((void *)(uintptr_t)f.rows.self);
+  if (rc) kcl_mpi_part_free(out);
   return rc;
 }

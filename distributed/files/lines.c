@@ -13,11 +13,11 @@ static bool is_file(const char *path) {
 }
 
 /* Rank 0: a text that can be dealt out; else the file is read as a whole. */
-static int look_inside(kcl_context *ctx, const char *path, const kcl_looker *look, kcl_look *out,
+static int look_inside(kcl_context *ctx, const char *path, kcl_looker *look, kcl_look *out,
                        kcl_text *held) {
   kcl_look inside;
   int rc = kcl_text_open(ctx, path, held);
-  if (!rc) rc = look->in(ctx, held, &inside);
+  if (!rc) rc = kcl_look_in(ctx, held, look, &inside);
   if (!rc && (inside.layout == KCL_FILE_LINES || inside.layout == KCL_FILE_NUMBERS))
     *out = inside, out->dealt = true;
   else
@@ -25,10 +25,10 @@ static int look_inside(kcl_context *ctx, const char *path, const kcl_looker *loo
   return rc;
 }
 
-int kcl_look_together(kcl_comm *c, const char *path, const kcl_looker *look, kcl_look *out,
+int kcl_look_together(kcl_comm *c, const char *path, kcl_looker *look, kcl_look *out,
                       kcl_text *held) {
   const bool root = !c->ranks.rank;
-  int rc = root ? look->at(c->ctx, path, out) : KCL_OK;
+  int rc = root ? kcl_look_at(c->ctx, path, look, out) : KCL_OK;
   *held = (kcl_text){.name = path};
   if ((rc = kcl_comm_agree(c, rc))) return rc;
   const int64_t size = kcl_text_size(path);

@@ -131,7 +131,7 @@ static int read_entry_lines(kcl_comm *c, const char *path, const kcl_look *look,
   return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- .kcl_context */
+/* ---------------------------------------------------------------- .kcl */
 
 typedef struct binary {
   kcl_comm *c;
@@ -256,28 +256,25 @@ static int read_alone(kcl_context *ctx, const char *path, kcl_mpi_part *out) {
 }
 
 int kcl_mpi_read(kcl_context *ctx, MPI_Comm comm, const char *path, kcl_mpi_part *out) {
-  kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_comm_free) kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_text_close) kcl_text held = {0};
   kcl_look look;
-  kcl_text held = {0};
   int count, rc;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = (kcl_mpi_part){0};
   if (!rc) rc = kcl_need(ctx, "path", path);
-  KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
+  KCL_CALL(kcl_mpi_agree(ctx, comm, rc));
   MPI_Comm_size(comm, &count);
   if (count == 1) return read_alone(ctx, path, out);
-  KCL_TRY(kcl_read_begin(ctx, comm, &c));
-  KCL_TRY(kcl_look_together(c, path, &kcl_look_for_matrix, &look, &held));
+  KCL_CALL(kcl_read_begin(ctx, comm, &c));
+  KCL_CALL(kcl_look_together(c, path, kcl_look_for_matrix, &look, &held));
   if (look.layout == KCL_FILE_LINES)
     rc = read_entry_lines(c, path, &look, &held, out);
   else if (look.layout == KCL_FILE_BINARY)
     rc = read_binary(c, path, &look, out);
   else
     rc = read_whole_file(c, path, out);
-done:
-  kcl_text_close(&held);
-  if (rc && out) kcl_mpi_part_free(out);
-  if (c) kcl_comm_free(&c);
+  if (rc) kcl_mpi_part_free(out);
   return rc;
 }

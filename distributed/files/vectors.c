@@ -107,24 +107,21 @@ static int check_vector_arguments(kcl_context *ctx, const char *path, int64_t ow
 
 int kcl_mpi_dense_read(kcl_context *ctx, MPI_Comm comm, const char *path, int64_t own_rows,
                        kcl_dense **out) {
-  kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_comm_free) kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_text_close) kcl_text held = {0};
   kcl_look look;
-  kcl_text held = {0};
   int rc;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
-  KCL_TRY(kcl_mpi_agree(ctx, comm, check_vector_arguments(ctx, path, own_rows, out)));
-  KCL_TRY(kcl_files_begin(ctx, comm, &c));
+  KCL_CALL(kcl_mpi_agree(ctx, comm, check_vector_arguments(ctx, path, own_rows, out)));
+  KCL_CALL(kcl_files_begin(ctx, comm, &c));
   kcl_take_counts(c, own_rows);
-  KCL_TRY(kcl_look_together(c, path, &kcl_look_for_dense, &look, &held));
+  KCL_CALL(kcl_look_together(c, path, kcl_look_for_dense, &look, &held));
   if (look.layout == KCL_FILE_LINES)
     rc = read_vector_lines(c, path, &look, &held, out);
   else if (look.layout == KCL_FILE_NUMBERS)
     rc = read_numbers(c, path, &look, &held, out);
   else
     rc = read_whole_vector(c, path, out);
-done:
-  kcl_text_close(&held);
-  if (rc && out) kcl_dense_free(out);
-  if (c) kcl_comm_free(&c);
+  if (rc) kcl_dense_free(out);
   return rc;
 }

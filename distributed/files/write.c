@@ -105,16 +105,13 @@ static int write_shared(kcl_comm *c, const char *path, const kcl_dense *own) {
 }
 
 int kcl_mpi_dense_write(kcl_context *ctx, MPI_Comm comm, const char *path, const kcl_dense *own) {
-  kcl_comm *c;
-  int beside, rc;
+  KCL_OWNED_BY(kcl_comm_free) kcl_comm *c = NULL;
+  int beside;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
-  if ((rc = kcl_files_begin(ctx, comm, &c))) return rc;
-  KCL_TRY(check_own(c, path, own));
+  KCL_CALL(kcl_files_begin(ctx, comm, &c));
+  KCL_CALL(check_own(c, path, own));
   kcl_take_counts(c, own->rows);
   beside = kcl_output_is_plain(path);
   kcl_tell(c, &beside, sizeof beside);
-  rc = beside ? write_shared(c, path, own) : write_collected(c, path, own);
-done:
-  kcl_comm_free(&c);
-  return rc;
+  return beside ? write_shared(c, path, own) : write_collected(c, path, own);
 }
