@@ -17,13 +17,13 @@ static void copy_array(const mm_entries *e, double *to) {
   }
 }
 
-static void add_entries(const mm_entries *e, int64_t rows, double *to) {
+void mm_place_entries(const mm_entries *e, int64_t first, bool add, kcl_dense *to) {
   for (int64_t k = 0; k < e->blocks; k++) {
     const uint64_t *w = e->block[k].words;
     for (int64_t n = 0; n < e->block[k].count; n++, w += e->stride) {
-      double v[2], *z = to + e->width * (mm_row(*w) + rows * mm_col(*w));
+      double v[2], *z = to->val + e->width * (mm_row(*w) - first + to->rows * mm_col(*w));
       memcpy(v, w + 1, (size_t)e->width * sizeof *v);
-      for (int q = 0; q < e->width; q++) z[q] += v[q];
+      for (int q = 0; q < e->width; q++) z[q] = add ? z[q] + v[q] : v[q];
     }
   }
 }
@@ -49,7 +49,7 @@ static int read_market(kcl_context *ctx, const kcl_text *t, kcl_dense **out) {
   KCL_CALL(mm_read_entries(ctx, t, &h, &e));
   KCL_CALL(kcl_dense_create(ctx, h.rows, h.cols, e.width == 2 ? KCL_Z : KCL_D, out));
   if (h.coordinate)
-    add_entries(&e, h.rows, (*out)->val);
+    mm_place_entries(&e, 0, true, *out);
   else
     copy_array(&e, (*out)->val);
   return KCL_OK;

@@ -37,10 +37,19 @@ static int refuse_unknown(kcl_context *ctx, const kcl_text *t) {
   return mm_error_report(ctx, t->name, &bad);
 }
 
-static int read_text(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
+const kcl_file *kcl_file_of_text(const kcl_text *t) {
   for (int i = 0; i < kcl_file_count; i++)
-    if (kcl_files[i]->knows(t)) return kcl_files[i]->read(ctx, t, out);
-  return refuse_unknown(ctx, t);
+    if (kcl_files[i]->knows(t)) return kcl_files[i];
+  return NULL;
+}
+
+static int read_text(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
+  const kcl_file *kind = kcl_file_of_text(t);
+  mm_head h;
+  if (!kind) return refuse_unknown(ctx, t);
+  if (kind->read) return kind->read(ctx, t, out);
+  KCL_CALL(kind->head(ctx, t, &h));
+  return mm_read_body(ctx, t, &h, &out->A);
 }
 
 int kcl_csr_read_system(kcl_context *ctx, const char *path, kcl_csr **A, kcl_dense **b,

@@ -4,13 +4,13 @@
 #include <string.h>
 
 int kcl_look_for_matrix(kcl_context *ctx, const kcl_text *t, kcl_look *out) {
-  int i = 0, rc = KCL_OK;
-  while (i < kcl_file_count && !kcl_files[i]->knows(t)) i++;
-  if (i == kcl_file_count) return KCL_OK;
-  if (kcl_files[i]->head) rc = kcl_files[i]->head(ctx, t, &out->head);
-  if (kcl_files[i]->head && !rc && out->head.coordinate) out->layout = KCL_FILE_LINES;
-  if (!strcmp(kcl_files[i]->name, "kcl")) out->layout = KCL_FILE_BINARY;
-  return rc;
+  const kcl_file *kind = kcl_file_of_text(t);
+  if (!kind) return KCL_OK;
+  if (!strcmp(kind->name, "kcl")) out->layout = KCL_FILE_BINARY;
+  if (!kind->head) return KCL_OK;
+  KCL_CALL(kind->head(ctx, t, &out->head));
+  if (out->head.coordinate) out->layout = KCL_FILE_LINES;
+  return KCL_OK;
 }
 
 int kcl_look_for_dense(kcl_context *ctx, const kcl_text *t, kcl_look *out) {

@@ -16,12 +16,6 @@ static int read_mtx_head(kcl_context *ctx, const kcl_text *t, mm_head *h) {
   return rc ? rc : mm_read_size(ctx, t, h);
 }
 
-static int read_mtx(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
-  mm_head head;
-  int rc = read_mtx_head(ctx, t, &head);
-  return rc ? rc : mm_read_body(ctx, t, &head, &out->A);
-}
-
 int kcl_set_index_base(kcl_context *ctx, int base) {
   KCL_CALL(kcl_need(ctx, "ctx", ctx));
   if (base != 0 && base != 1)
@@ -33,6 +27,5 @@ int kcl_set_index_base(kcl_context *ctx, int base) {
 const kcl_file kcl_file_mtx = {.name = "mtx",
                                .expected = "%%MatrixMarket",
                                .knows = mm_has_banner,
-                               .read = read_mtx,
                                .head = read_mtx_head,
                                .write = mtx_write};

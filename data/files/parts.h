@@ -26,6 +26,9 @@ int kcl_look_at(kcl_context *ctx, const char *path, kcl_looker *look, kcl_look *
 int kcl_look_in(kcl_context *ctx, const kcl_text *t, kcl_looker *look, kcl_look *out);
 /* The head of a file of dense columns that begins with a banner. */
 int mm_dense_head(kcl_context *ctx, const kcl_text *t, mm_head *h);
+/* Entries with their rows and columns to `to`, which begins with row `first`: values of an array each have their place, those of one
+ * place in a coordinate file are added. */
+void mm_place_entries(const mm_entries *e, int64_t first, bool add, kcl_dense *to);
 
 /* Numbers of one column, of whole lines [begin, end); *lines: how many, up to the first error. */
 typedef struct kcl_numbers {

@@ -10,19 +10,6 @@ static int check_vector_rows(kcl_comm *c, const char *path, int64_t rows, int64_
                   (long long)rows, (long long)cols, (long long)c->ranks.rows);
 }
 
-/* Values of an array each have their place; those of one place in a coordinate file are added. */
-static void place_of_vector(const kcl_comm *c, const mm_entries *e, bool add, kcl_dense *out) {
-  for (int64_t k = 0; k < e->blocks; k++) {
-    const uint64_t *w = e->block[k].words;
-    for (int64_t n = 0; n < e->block[k].count; n++, w += e->stride) {
-      double v[2],
-          *z = out->val + e->width * (mm_row(*w) - c->ranks.first_row + out->rows * mm_col(*w));
-      memcpy(v, w + 1, (size_t)e->width * sizeof *v);
-      for (int q = 0; q < e->width; q++) z[q] = add ? z[q] + v[q] : v[q];
-    }
-  }
-}
-
 /* Parsed numbers to the owners of their rows; of an array the first is number `index`. */
 static int distribute(kcl_comm *c, mm_entries *parsed, bool coordinate, int64_t index, int64_t cols,
                       kcl_dense **out) {
@@ -32,7 +19,7 @@ static int distribute(kcl_comm *c, mm_entries *parsed, bool coordinate, int64_t 
       c, &(kcl_own_entries){.e = parsed, .coordinate = coordinate, .index = index}, &own));
   KCL_CALL(kcl_comm_agree(c, kcl_dense_create(c->ctx, first[1] - first[0], cols,
                                               parsed->width == 2 ? KCL_Z : KCL_D, out)));
-  place_of_vector(c, &own, coordinate, *out);
+  mm_place_entries(&own, c->ranks.first_row, coordinate, *out);
   return KCL_OK;
 }
 
