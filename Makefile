@@ -78,14 +78,15 @@ LIBS = $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
 # Of libkrylocl_mpi, beside those of libkrylocl.
 mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS) $(if $(HAVE_METIS),-lmetis))
 
-# Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ...
-TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c $(addprefix factors/,eliminate.c threshold.c cholesky.c)
+# Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ... Those in double alone: d, z.
+TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c))
+WIDE  = sparse/local.c $(addprefix factors/,eliminate.c threshold.c cholesky.c)
 CL_C  = $(wildcard core/opencl/*.c core/opencl/*/*.c multigrid/opencl/*.c) multigrid/builder_device.c
-PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),,$(CL_C)),\
+PLAIN = $(filter-out $(TYPED) $(WIDE) $(if $(HAVE_OPENCL),,$(CL_C)),\
           $(wildcard core/*/*.c core/*/*/*.c data/*/*.c factors/*.c multigrid/*.c multigrid/*/*.c solver/*.c solver/*/*.c sparse/*.c spmv/*.c))
 # Formats that include spmv/narrow.h once more, for vectors of float.
 NARROW = $(shell grep -l spmv/narrow.h spmv/*.c)
-OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(NARROW:%.c=$(BUILD)/%.m.o) $(BUILD)/kernels.o
+OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(foreach t,d z,$(WIDE:%.c=$(BUILD)/%.$t.o)) $(NARROW:%.c=$(BUILD)/%.m.o) $(BUILD)/kernels.o
 CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c cli/*/*.c)) $(BUILD)/commit.o
 MPI_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(filter-out distributed/petsc/%,$(wildcard distributed/*.c distributed/*/*.c)))
 TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))

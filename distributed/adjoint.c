@@ -19,8 +19,8 @@ typedef struct post {
 } post;
 
 static int open_post(kcl_comm *c, post *p) {
-  int rc = kcl_alloc(c->ctx, c->ranks.count, sizeof *p->count, "A^H", (void **)&p->count);
-  return rc ? rc : kcl_alloc(c->ctx, c->ranks.count + 1, sizeof *p->at, "A^H", (void **)&p->at);
+  KCL_CALL(kcl_alloc(c->ctx, c->ranks.count, sizeof *p->count, "A^H", (void **)&p->count));
+  return kcl_alloc(c->ctx, c->ranks.count + 1, sizeof *p->at, "A^H", (void **)&p->at);
 }
 
 static void close_post(post *p) { free(p->count), free(p->at), free(p->list); }
@@ -37,16 +37,9 @@ static int make_list(kcl_comm *c, post *p) {
   return kcl_alloc(c->ctx, all, sizeof *p->list, "A^H", (void **)&p->list);
 }
 
+/* The last rank whose columns begin at this one or before. */
 static int owner_of_column(const kcl_domain *d, int64_t column) {
-  int lo = 0, hi = d->comm->ranks.count - 1;
-  while (lo < hi) {
-    const int mid = lo + (hi - lo + 1) / 2;
-    if (column >= d->first[mid])
-      lo = mid;
-    else
-      hi = mid - 1;
-  }
-  return lo;
+  return (int)kcl_first_offset_from(d->first, 1, d->comm->ranks.count, column + 1) - 1;
 }
 
 /* Called for every entry k of a matrix whose row it is in the rank's rows, with the column's owner and number there. */
@@ -104,8 +97,7 @@ static void exchange_entries(kcl_comm *c, const post *mine, const post *theirs) 
 static int assemble(const kcl_domain *d, const post *p, int64_t columns, kcl_csr **out) {
   const kcl_comm *c = d->comm;
   const int64_t n = p->at[c->ranks.count];
-  int rc = kcl_csr_create(c->ctx, d->columns, columns, n, d->given.interior->type, out);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_create(c->ctx, d->columns, columns, n, d->given.interior->type, out));
   kcl_csr *AH = *out;
   for (int64_t k = 0; k < n; k++) AH->row_ptr[p->list[k].row + 1]++;
   for (int64_t j = 0; j < AH->rows; j++) AH->row_ptr[j + 1] += AH->row_ptr[j];
@@ -122,21 +114,18 @@ static int assemble(const kcl_domain *d, const post *p, int64_t columns, kcl_csr
 
 int kcl_adjoint_rows(const kcl_domain *d, kcl_csr **out) {
   kcl_comm *c = d->comm;
-  post mine = {0}, theirs = {0};
+  KCL_OWNED_BY(close_post) post mine = {0}, theirs = {0};
   MPI_Request request;
   int rc = open_post(c, &mine);
   if (!rc) rc = open_post(c, &theirs);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   visit_interior(d, count_entries, &mine), visit_outside(d, count_entries, &mine);
   MPI_Ialltoall(mine.count, 1, MPI_INT, theirs.count, 1, MPI_INT, c->comm, &request);
   kcl_comm_wait(1, &request);
   rc = make_list(c, &mine);
   if (!rc) rc = make_list(c, &theirs);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   fill_adjoint_rows(d, &mine);
   exchange_entries(c, &mine, &theirs);
-  KCL_TRY(kcl_comm_agree(c, assemble(d, &theirs, c->ranks.rows, out)));
-done:
-  close_post(&mine), close_post(&theirs);
-  return rc;
+  return kcl_comm_agree(c, assemble(d, &theirs, c->ranks.rows, out));
 }

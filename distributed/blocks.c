@@ -3,7 +3,6 @@
  * ranks add the sums of all blocks in the same order. So ranks are divided between blocks. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 2 * KCL_MOST_STAGE_OPS }; /* numbers of a sum, per right-hand side */
@@ -118,17 +117,15 @@ static double ranks_norm(kcl_ranks *r, kcl_type type, const void *v, int64_t n) 
 int kcl_blocks_open(kcl_comm *c, int nrhs) {
   c->ranks.norm = ranks_norm;
   const int count = c->ranks.count;
-  int rc;
   if (!c->ranks.sum_rows) return KCL_OK;
   const int64_t own = blocks_of_rank(c, c->first[c->ranks.rank + 1] - c->ranks.first_row),
                 all = blocks_of_rank(c, c->ranks.rows);
-  KCL_TRY(kcl_alloc(c->ctx, count, sizeof(int), "sums", (void **)&c->blocks.count));
-  KCL_TRY(kcl_alloc(c->ctx, count, sizeof(int), "sums", (void **)&c->blocks.at));
-  KCL_TRY(
-      kcl_alloc(c->ctx, 1 + MOST * nrhs * own, sizeof(double), "sums", (void **)&c->blocks.own));
-  KCL_TRY(kcl_alloc(c->ctx, count + MOST * nrhs * all, sizeof(double), "sums",
-                    (void **)&c->blocks.all));
+  int rc = kcl_alloc(c->ctx, 2 * count, sizeof(int), "sums", (void **)&c->blocks.count);
+  if (!rc)
+    rc = kcl_alloc(c->ctx, 1 + count + MOST * nrhs * (own + all), sizeof(double), "sums",
+                   (void **)&c->blocks.own);
+  KCL_CALL(kcl_comm_agree(c, rc));
+  c->blocks.at = c->blocks.count + count, c->blocks.all = c->blocks.own + 1 + MOST * nrhs * own;
   c->ranks.sum_blocks = ranks_sum_blocks;
-done:
-  return kcl_comm_agree(c, rc);
+  return KCL_OK;
 }

@@ -67,7 +67,7 @@ struct kcl_comm {
   double seconds;        /* waiting for sums */
   struct {
     int *count, *at;   /* [count of ranks] numbers of each one's message, and where they begin */
-    double *own, *all; /* messages */
+    double *own, *all; /* messages; behind one another, as the arrays above */
   } blocks;            /* blocks.c */
 };
 

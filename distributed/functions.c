@@ -81,36 +81,31 @@ static int count_shapes(kcl_comm *c, const kcl_shell *A) {
 /* Rows without entries: nothing is exchanged for them. */
 static int make_domain(kcl_distributed *m) {
   kcl_comm *c = m->comm;
-  kcl_csr *none = NULL;
-  int rc;
-  KCL_TRY(kcl_comm_agree(
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *none = NULL;
+  KCL_CALL(kcl_comm_agree(
       c, kcl_csr_create(c->ctx, m->shell.rows, c->ranks.columns, 0, m->shell.type, &none)));
-  KCL_TRY(kcl_blocks_open(c, kcl_width_of(m->system->options.nrhs)));
-  KCL_TRY(kcl_domain_create(c, none, &none, c->column, &m->domain));
+  KCL_CALL(kcl_blocks_open(c, kcl_width_of(m->system->options.nrhs)));
+  KCL_CALL(kcl_domain_create(c, none, &none, c->column, &m->domain));
   m->held = m->shell.rows, m->held_x = m->shell.cols, m->type = m->shell.type;
-done:
-  kcl_csr_free(&none);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_distribute_shell(kcl_distributed *m, const kcl_shell *A) {
   kcl_comm *c = m->comm;
   kcl_system *s = m->system;
-  int rc;
-  KCL_TRY(kcl_comm_agree(c, check_shell_on_rank(m, A)));
-  KCL_TRY(compare_shells(c, A));
-  KCL_TRY(kcl_comm_agree(c, count_shapes(c, A)));
+  KCL_CALL(kcl_comm_agree(c, check_shell_on_rank(m, A)));
+  KCL_CALL(compare_shells(c, A));
+  KCL_CALL(kcl_comm_agree(c, count_shapes(c, A)));
   m->shell = *A, s->shell = &m->shell;
-  KCL_TRY(make_domain(m));
+  KCL_CALL(make_domain(m));
   s->A = m->domain->given.interior, s->halo = &m->domain->halo;
   s->stats = kcl_shell_stats(A);
   s->stats.rows = c->ranks.rows, s->stats.cols = c->ranks.columns;
   kcl_apply_symmetry(s);
-  KCL_TRY(kcl_distributed_give_precond(m));
-  KCL_TRY(kcl_distributed_convert(&m->calls));
-  KCL_TRY(kcl_comm_agree(c, kcl_shell_make_products(s)));
+  KCL_CALL(kcl_distributed_give_precond(m));
+  KCL_CALL(kcl_distributed_convert(&m->calls));
+  KCL_CALL(kcl_comm_agree(c, kcl_shell_make_products(s)));
   snprintf(m->selection->why_format, sizeof m->selection->why_format,
            "A is a function of the caller's");
-done:
-  return rc;
+  return KCL_OK;
 }

@@ -15,21 +15,19 @@ enum { TAG = 11, TAG_ONCE = 12, PAGE = 4096 };
 static int list_neighbours(kcl_domain *d, const int64_t *from, const int64_t *to) {
   const int count = d->comm->ranks.count;
   kcl_context *ctx = d->comm->ctx;
-  int n = 0, rc;
+  int n = 0;
   for (int p = 0; p < count; p++) n += from[p] || to[p];
-  KCL_TRY(kcl_alloc(ctx, n, sizeof *d->rank, "neighbours", (void **)&d->rank));
-  KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *d->in, "neighbours", (void **)&d->in));
-  KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *d->out, "neighbours", (void **)&d->out));
-  KCL_TRY(kcl_alloc(ctx, 4 * n, sizeof(MPI_Request), "neighbours", (void **)&d->request));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *d->rank, "neighbours", (void **)&d->rank));
+  KCL_CALL(kcl_alloc(ctx, n + 1, sizeof *d->in, "neighbours", (void **)&d->in));
+  KCL_CALL(kcl_alloc(ctx, n + 1, sizeof *d->out, "neighbours", (void **)&d->out));
+  KCL_CALL(kcl_alloc(ctx, 4 * n, sizeof(MPI_Request), "neighbours", (void **)&d->request));
   for (int p = 0; p < count; p++) {
     if (!from[p] && !to[p]) continue;
     const int i = d->neighbours++;
     d->rank[i] = p, d->in[i + 1] = d->in[i] + from[p], d->out[i + 1] = d->out[i] + to[p];
   }
   d->halo.sends = d->out[n];
-  KCL_TRY(kcl_alloc(ctx, d->halo.sends, sizeof *d->send, "the halo", (void **)&d->send));
-done:
-  return rc;
+  return kcl_alloc(ctx, d->halo.sends, sizeof *d->send, "the halo", (void **)&d->send);
 }
 
 /* Every rank tells the owners which columns it needs; they answer with nothing but the elements, product by product. */
@@ -50,12 +48,12 @@ static void ask_owners(kcl_domain *d, int64_t *asked) {
 static int plan(kcl_domain *d, const kcl_csr *own) {
   kcl_comm *c = d->comm;
   const int count = c->ranks.count;
-  int64_t *from = NULL, *to = NULL, *asked = NULL;
+  KCL_OWNED int64_t *from = NULL, *to = NULL, *asked = NULL;
   MPI_Request request;
   int rc = kcl_split_columns(d, own);
   if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *from, "the halo", (void **)&from);
   if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *to, "the halo", (void **)&to);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   for (int64_t i = 0, p = 0; i < d->halo.count; i++) {
     while (d->column[i] >= d->first[p + 1]) p++;
     from[p]++;
@@ -64,11 +62,9 @@ static int plan(kcl_domain *d, const kcl_csr *own) {
   kcl_comm_wait(1, &request);
   rc = list_neighbours(d, from, to);
   if (!rc) rc = kcl_alloc(c->ctx, d->halo.sends, sizeof *asked, "the halo", (void **)&asked);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   ask_owners(d, asked);
-done:
-  free(from), free(to), free(asked);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- exchange */
@@ -222,28 +218,24 @@ static void tell_places(kcl_domain *d, int64_t (*own)[2]) {
 /* The host's memory for elements that are sent: in the window, else of this rank alone. */
 static int open_out(kcl_domain *d) {
   const size_t bytes = (size_t)d->halo.sends * element_size(d);
-  int64_t(*own)[2] = NULL;
+  KCL_OWNED int64_t(*own)[2] = NULL;
   kcl_comm *c = d->comm;
-  int rc;
   d->slot = (bytes + PAGE - 1) / PAGE * PAGE;
-  KCL_TRY(kcl_window_open(c, PAGE + 2 * d->slot, &d->window));
+  KCL_CALL(kcl_window_open(c, PAGE + 2 * d->slot, &d->window));
   if (!d->window.open) {
     d->slot = 0;
-    rc = kcl_pin(c->ctx, d->halo.sends, element_size(d), "the halo", &d->pinned[0]);
-    goto done;
+    return kcl_pin(c->ctx, d->halo.sends, element_size(d), "the halo", &d->pinned[0]);
   }
   kcl_register(c->ctx, d->window.of[c->ranks.rank] + PAGE, 2 * d->slot, &d->pinned[0]);
-  rc = kcl_alloc(c->ctx, d->neighbours, sizeof *own, "the halo", (void **)&own);
+  int rc = kcl_alloc(c->ctx, d->neighbours, sizeof *own, "the halo", (void **)&own);
   if (!rc) rc = kcl_alloc(c->ctx, d->neighbours, sizeof *d->at, "the halo", (void **)&d->at);
   if (!rc) rc = kcl_alloc(c->ctx, d->neighbours, sizeof *d->lent, "the halo", (void **)&d->lent);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   tell_places(d, own);
   for (int i = 0; i < d->neighbours; i++)
     if (is_near(d, d->rank[i]))
       kcl_register(c->ctx, d->window.of[d->rank[i]] + PAGE, 2 * (size_t)d->at[i][1], &d->lent[i]);
-done:
-  free(own);
-  return rc;
+  return KCL_OK;
 }
 
 /* csr-scalar has the rows one after another on every device. */
@@ -254,23 +246,20 @@ static int open_boundary(kcl_domain *d) {
   const size_t size = kcl_type_size(type);
   const kcl_format *f;
   kcl_context *ctx = d->comm->ctx;
-  int rc;
-  KCL_TRY(list_owners(d));
-  KCL_TRY(kcl_pin(ctx, h->own + h->count, element_size(d), "the halo", &d->pinned[1]));
+  KCL_CALL(list_owners(d));
+  KCL_CALL(kcl_pin(ctx, h->own + h->count, element_size(d), "the halo", &d->pinned[1]));
   h->out = out_of(d, 1), h->in = d->pinned[1].data;
-  KCL_TRY(kcl_alloc(ctx, h->width > 1 ? h->own + h->count : 0, size, "the halo", &h->one));
-  KCL_TRY(kcl_alloc(ctx, rows->rows, size, "the boundary", &h->sum));
-  KCL_TRY(kcl_format_find(ctx, "csr-scalar", type, &f));
-  if (rows->rows) rc = kcl_stored_build(ctx, f, rows, &h->boundary);
-done:
-  return rc;
+  KCL_CALL(kcl_alloc(ctx, h->width > 1 ? h->own + h->count : 0, size, "the halo", &h->one));
+  KCL_CALL(kcl_alloc(ctx, rows->rows, size, "the boundary", &h->sum));
+  KCL_CALL(kcl_format_find(ctx, "csr-scalar", type, &f));
+  return rows->rows ? kcl_stored_build(ctx, f, rows, &h->boundary) : KCL_OK;
 }
 
 int kcl_domain_open(kcl_domain *d, int width) {
   if (d->opened) return KCL_OK;
   d->halo.width = width;
-  int rc = kcl_comm_agree(d->comm, open_out(d));
-  if (rc || (rc = kcl_comm_agree(d->comm, open_boundary(d)))) return rc;
+  KCL_CALL(kcl_comm_agree(d->comm, open_out(d)));
+  KCL_CALL(kcl_comm_agree(d->comm, open_boundary(d)));
   make_requests(d);
   d->opened = true;
   return KCL_OK;
@@ -285,20 +274,18 @@ void kcl_domain_narrow(kcl_domain *d, int width) {
 
 int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_csr **taken, const int64_t *first,
                       kcl_domain **out) {
-  kcl_domain *d = NULL;
+  KCL_OWNED_BY(kcl_domain_free) kcl_domain *d = NULL;
   int rc = kcl_alloc(c->ctx, 1, sizeof *d, "the rows of a rank", (void **)&d);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   d->comm = c, d->first = first;
   d->columns = first[c->ranks.rank + 1] - first[c->ranks.rank];
-  KCL_TRY(plan(d, own));
-  KCL_TRY(kcl_comm_agree(c, kcl_split_rows(d, own, taken)));
+  KCL_CALL(plan(d, own));
+  KCL_CALL(kcl_comm_agree(c, kcl_split_rows(d, own, taken)));
   d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row;
   d->halo.begin = begin_exchange, d->halo.end = end_exchange, d->halo.exchange = exchange_elements;
   d->halo.largest = largest_over_owners, d->halo.outside = d->halo.given = d->given.outside;
   *out = d, d = NULL;
-done:
-  kcl_domain_free(&d);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_domain_free(kcl_domain **d) {

@@ -16,6 +16,8 @@ typedef struct structure {
   int32_t *own_col;
 } structure;
 
+static void free_structure(structure *s) { free(s->own_row_ptr), free(s->own_col); }
+
 /* ---------------------------------------------------------------- the graph */
 
 typedef struct graph {
@@ -57,24 +59,21 @@ static void fill_graph(graph *g, const structure *s, idx_t *next) {
 
 static int build_graph(kcl_context *ctx, const structure *s, graph *g) {
   const int64_t n = s->rows, nnz = s->row_ptr[n];
-  idx_t *work = NULL;
-  int rc;
+  KCL_OWNED idx_t *work = NULL;
   if (2 * nnz > IDX_MAX)
     return kcl_fail(ctx, KCL_USAGE,
                     "partition metis: the graph of %lld nonzeros needs a METIS with 64-bit indices",
                     (long long)nnz);
-  KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *g->at, "the graph of A", (void **)&g->at));
-  KCL_TRY(kcl_alloc(ctx, n, sizeof *g->weight, "the graph of A", (void **)&g->weight));
-  KCL_TRY(kcl_alloc(ctx, n, sizeof *g->part, "the graph of A", (void **)&g->part));
-  KCL_TRY(kcl_alloc(ctx, 2 * nnz, sizeof *g->neighbour, "the graph of A", (void **)&g->neighbour));
-  KCL_TRY(kcl_alloc(ctx, n, sizeof *work, "the graph of A", (void **)&work));
+  KCL_CALL(kcl_alloc(ctx, n + 1, sizeof *g->at, "the graph of A", (void **)&g->at));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *g->weight, "the graph of A", (void **)&g->weight));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *g->part, "the graph of A", (void **)&g->part));
+  KCL_CALL(kcl_alloc(ctx, 2 * nnz, sizeof *g->neighbour, "the graph of A", (void **)&g->neighbour));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *work, "the graph of A", (void **)&work));
   fill_graph(g, s, work);
   for (int64_t i = 0; i < n; i++) work[i] = 0;
   merge_edges(g, (idx_t)n, work);
   for (int64_t i = 0; i < n; i++) g->weight[i] = (idx_t)(s->row_ptr[i + 1] - s->row_ptr[i]);
-done:
-  free(work);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- its parts */
@@ -92,12 +91,12 @@ static void leave_none_empty(idx_t n, idx_t *part, int parts, int64_t *rows) {
 
 static int divide_graph(kcl_context *ctx, graph *g, int64_t rows, int parts, const double *weight) {
   idx_t n = (idx_t)rows, one = 1, count = parts, volume, options[METIS_NOPTIONS];
-  real_t *target = NULL;
-  int64_t *size = NULL;
+  KCL_OWNED real_t *target = NULL;
+  KCL_OWNED int64_t *size = NULL;
   double all = 0;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, parts, sizeof *target, "the ranks", (void **)&target));
-  KCL_TRY(kcl_alloc(ctx, parts, sizeof *size, "the ranks", (void **)&size));
+  int rc = KCL_OK;
+  KCL_CALL(kcl_alloc(ctx, parts, sizeof *target, "the ranks", (void **)&target));
+  KCL_CALL(kcl_alloc(ctx, parts, sizeof *size, "the ranks", (void **)&size));
   for (int p = 0; p < parts; p++) all += weight[p];
   for (int p = 0; p < parts; p++) target[p] = (real_t)(weight[p] / all);
   METIS_SetDefaultOptions(options);
@@ -110,57 +109,52 @@ static int divide_graph(kcl_context *ctx, graph *g, int64_t rows, int parts, con
     rc = kcl_fail(ctx, KCL_USAGE, "METIS_PartGraphKway: code %d", status);
   else
     leave_none_empty(n, g->part, parts, size);
-done:
-  free(target), free(size);
   return rc;
 }
 
 static int parts_of(kcl_comm *c, const structure *s, const double *weight, int32_t *part) {
-  graph g = {0};
-  int rc = build_graph(c->ctx, s, &g);
-  if (!rc) rc = divide_graph(c->ctx, &g, s->rows, c->ranks.count, weight);
-  for (int64_t i = 0; i < s->rows && !rc; i++) part[i] = (int32_t)g.part[i];
-  free_graph(&g);
-  return rc;
+  KCL_OWNED_BY(free_graph) graph g = {0};
+  KCL_CALL(build_graph(c->ctx, s, &g));
+  KCL_CALL(divide_graph(c->ctx, &g, s->rows, c->ranks.count, weight));
+  for (int64_t i = 0; i < s->rows; i++) part[i] = (int32_t)g.part[i];
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- to rank 0 and back */
 
 static int gather_structure(kcl_comm *c, const kcl_csr *held, structure *s) {
   const bool root = c->ranks.rank == 0;
-  int64_t *ends = NULL, *entries = NULL; /* ends [held->rows]: of rows, among the entries of all */
+  KCL_OWNED int64_t *entries = NULL,
+                    *ends = NULL; /* [held->rows] of rows, among the entries of all */
   int rc = kcl_alloc(c->ctx, c->ranks.count + 1, sizeof *entries, "the ranks", (void **)&entries);
   if (!rc) rc = kcl_alloc(c->ctx, held->rows, sizeof *ends, "the graph of A", (void **)&ends);
   if (!rc && root)
     rc = kcl_alloc(c->ctx, s->rows + 1, sizeof *ends, "the graph of A", (void **)&s->own_row_ptr);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   kcl_comm_offsets(c, held->nnz, entries);
   if (root)
     rc = kcl_alloc(c->ctx, entries[c->ranks.count], sizeof *s->own_col, "the graph of A",
                    (void **)&s->own_col);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   for (int64_t i = 0; i < held->rows; i++) ends[i] = entries[c->ranks.rank] + held->row_ptr[i + 1];
   kcl_comm_collect(c, c->first, sizeof *ends, ends, root ? s->own_row_ptr + 1 : NULL);
   kcl_comm_collect(c, entries, sizeof *held->col, held->col, s->own_col);
   s->row_ptr = s->own_row_ptr, s->col = s->own_col;
-done:
-  free(ends), free(entries);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_metis_parts(kcl_comm *c, const kcl_csr *held, const double *weight, int32_t *part) {
   const bool root = c->ranks.rank == 0;
+  KCL_OWNED_BY(free_structure)
   structure s = {.rows = c->ranks.rows, .row_ptr = held->row_ptr, .col = held->col};
-  int32_t *all = NULL;
+  KCL_OWNED int32_t *all = NULL;
   int rc = KCL_OK;
-  if (c->first[1] < s.rows) KCL_TRY(gather_structure(c, held, &s));
+  if (c->first[1] < s.rows) KCL_CALL(gather_structure(c, held, &s));
   if (root) rc = kcl_alloc(c->ctx, s.rows, sizeof *all, "parts of rows", (void **)&all);
   if (root && !rc) rc = parts_of(c, &s, weight, all);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   kcl_comm_give(c, c->first, sizeof *part, all, part);
-done:
-  free(s.own_row_ptr), free(s.own_col), free(all);
-  return rc;
+  return KCL_OK;
 }
 
 #else

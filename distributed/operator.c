@@ -34,17 +34,15 @@ static int multiply_shared_product(kcl_distribution *self, kcl_engine *e, const 
   kcl_distributed *m = (kcl_distributed *)self;
   const int64_t rows = m->system->A->rows, cols = m->domain->columns;
   const size_t size = kcl_type_size(e->program->type);
-  char *own = NULL;
+  KCL_OWNED char *own = NULL;
   int rc = check_shared_product(m, p);
   if (!rc)
     rc = kcl_alloc(m->comm->ctx, rows > cols ? rows : cols, size, "a part of x and y",
                    (void **)&own);
-  KCL_TRY(kcl_distributed_agree(self, rc, p->cols));
+  KCL_CALL(kcl_distributed_agree(self, rc, p->cols));
   for (int64_t j = 0; j < p->cols && !rc; j++)
     rc = multiply_column(m, e, (const char *)p->x + (size_t)(j * m->held_x) * size,
                          (char *)p->y + (size_t)(j * m->held) * size, own);
-done:
-  free(own);
   return rc;
 }
 
@@ -85,17 +83,15 @@ static int convert_rows_of_rank(kcl_distributed *m) {
 static int set_up_operator(kcl_distributed *m, kcl_operator *op, const kcl_csr *A,
                            const kcl_operator_options *o) {
   kcl_comm *c = m->comm;
-  int rc;
-  KCL_TRY(kcl_comm_agree(c, read_operator_options(m->system, o)));
-  KCL_TRY(kcl_comm_same_options(c, m->layout, &m->system->options));
-  KCL_TRY(kcl_distribute_rows(m, A));
-  KCL_TRY(convert_rows_of_rank(m));
-  KCL_TRY(kcl_comm_agree(c, build_operator_on_rank(m, op)));
-  KCL_TRY(kcl_distribute_executor(c, &op->side[0].one->executor));
+  KCL_CALL(kcl_comm_agree(c, read_operator_options(m->system, o)));
+  KCL_CALL(kcl_comm_same_options(c, m->layout, &m->system->options));
+  KCL_CALL(kcl_distribute_rows(m, A));
+  KCL_CALL(convert_rows_of_rank(m));
+  KCL_CALL(kcl_comm_agree(c, build_operator_on_rank(m, op)));
+  KCL_CALL(kcl_distribute_executor(c, &op->side[0].one->executor));
   kcl_distributed_add_sizes(m, op->side[0].one);
   op->nrhs = 1;
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int create_shared_operator(kcl_context *ctx, kcl_mpi_layout layout, kcl_operator **op,
@@ -115,7 +111,7 @@ int kcl_mpi_operator_create(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A,
                             kcl_mpi_layout layout, const kcl_operator_options *options,
                             kcl_operator **out) {
   const kcl_operator_options *o = options ? options : &kcl_operator_defaults;
-  kcl_operator *op = NULL;
+  KCL_OWNED_BY(kcl_operator_free) kcl_operator *op = NULL;
   kcl_distributed *m = NULL;
   int count, rc;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
@@ -127,11 +123,9 @@ int kcl_mpi_operator_create(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A,
   if (!rc && (unsigned)layout > KCL_MPI_ROWS)
     rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)layout);
   if (!rc) rc = create_shared_operator(ctx, layout, &op, &m);
-  KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
-  KCL_TRY(kcl_distributed_begin(m, comm));
-  KCL_TRY(set_up_operator(m, op, A, o));
+  KCL_CALL(kcl_mpi_agree(ctx, comm, rc));
+  KCL_CALL(kcl_distributed_begin(m, comm));
+  KCL_CALL(set_up_operator(m, op, A, o));
   *out = op, op = NULL;
-done:
-  kcl_operator_free(&op);
-  return rc;
+  return KCL_OK;
 }

@@ -49,9 +49,8 @@ static int allocate_message(const kcl_order *o, const array *a, char **buffer) {
 static int send_rows_to_owners(const kcl_order *o, const array *a, char *held, char *own,
                                bool there) {
   const int count = o->comm->ranks.count, me = o->comm->ranks.rank;
-  char *buffer;
-  int rc = allocate_message(o, a, &buffer);
-  if (rc) return rc;
+  KCL_OWNED char *buffer = NULL;
+  KCL_CALL(allocate_message(o, a, &buffer));
   for (int step = 0; step < count; step++) {
     const int p = (me + step) % count, q = (me + count - step) % count;
     const int owner = there ? p : q, holder = there ? q : p;
@@ -67,7 +66,6 @@ static int send_rows_to_owners(const kcl_order *o, const array *a, char *held, c
       kcl_comm_exchange(o->comm, p, part, part_bytes, q, buffer, bytes);
     if (!there) pack_rows(o, a, owner, held, buffer, false);
   }
-  free(buffer);
   return KCL_OK;
 }
 
@@ -108,18 +106,13 @@ static void renumber_by_parts(kcl_csr *A, const int32_t *number, entry *row, cha
 }
 
 static int put_in_order(kcl_context *ctx, kcl_csr *A, const int32_t *number) {
-  int64_t most = 0;
-  entry *row = NULL;
-  char *val = NULL;
-  int rc;
-  for (int64_t i = 0; i < A->rows; i++)
-    if (A->row_ptr[i + 1] - A->row_ptr[i] > most) most = A->row_ptr[i + 1] - A->row_ptr[i];
-  KCL_TRY(kcl_alloc(ctx, most, sizeof *row, "a row", (void **)&row));
-  KCL_TRY(kcl_alloc(ctx, most, kcl_type_size(A->type), "a row", (void **)&val));
+  const int64_t most = kcl_csr_longest_row(A);
+  KCL_OWNED entry *row = NULL;
+  KCL_OWNED char *val = NULL;
+  KCL_CALL(kcl_alloc(ctx, most, sizeof *row, "a row", (void **)&row));
+  KCL_CALL(kcl_alloc(ctx, most, kcl_type_size(A->type), "a row", (void **)&val));
   renumber_by_parts(A, number, row, val);
-done:
-  free(row), free(val);
-  return rc;
+  return KCL_OK;
 }
 
 /* own [o->in[ranks] + 1]: where the rows that come here begin. */
@@ -139,23 +132,20 @@ static int move_rows(const kcl_order *o, const kcl_csr *held, const int32_t *num
                      kcl_csr **out) {
   kcl_comm *c = o->comm;
   const int64_t rows = o->in[c->ranks.count];
-  int64_t *at = NULL;
-  kcl_csr *A = NULL;
-  int rc;
-  KCL_TRY(kcl_comm_agree(c, kcl_alloc(c->ctx, rows + 1, sizeof *at, "rows", (void **)&at)));
-  KCL_TRY(move_lengths(o, held, at));
-  KCL_TRY(kcl_comm_agree(c, kcl_csr_create(c->ctx, rows, held->cols, at[rows], held->type, &A)));
+  KCL_OWNED int64_t *at = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  KCL_CALL(kcl_comm_agree(c, kcl_alloc(c->ctx, rows + 1, sizeof *at, "rows", (void **)&at)));
+  KCL_CALL(move_lengths(o, held, at));
+  KCL_CALL(kcl_comm_agree(c, kcl_csr_create(c->ctx, rows, held->cols, at[rows], held->type, &A)));
   A->symmetry = held->symmetry, A->field = held->field;
   memcpy(A->row_ptr, at, (size_t)(rows + 1) * sizeof *at);
   array entries = {sizeof *A->col, held->row_ptr, at};
-  KCL_TRY(send_rows_to_owners(o, &entries, (char *)held->col, (char *)A->col, true));
+  KCL_CALL(send_rows_to_owners(o, &entries, (char *)held->col, (char *)A->col, true));
   entries.size = kcl_type_size(A->type);
-  KCL_TRY(send_rows_to_owners(o, &entries, held->val, A->val, true));
-  KCL_TRY(kcl_comm_agree(c, put_in_order(c->ctx, A, number)));
+  KCL_CALL(send_rows_to_owners(o, &entries, held->val, A->val, true));
+  KCL_CALL(kcl_comm_agree(c, put_in_order(c->ctx, A, number)));
   *out = A, A = NULL;
-done:
-  kcl_csr_free(&A), free(at);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- who has what */
@@ -163,19 +153,17 @@ done:
 /* whose [rows of all]: the parts of all rows, from those of the rows held by each rank. */
 static int share_parts(kcl_comm *c, const int32_t *part, int32_t *whose) {
   const int count = c->ranks.count;
-  int *rows = NULL, *at = NULL;
+  KCL_OWNED int *rows = NULL, *at = NULL;
   MPI_Request request;
   int rc = kcl_alloc(c->ctx, count, sizeof *rows, "the ranks", (void **)&rows);
   if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *at, "the ranks", (void **)&at);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   for (int p = 0; p < count; p++)
     at[p] = (int)c->first[p], rows[p] = (int)(c->first[p + 1] - c->first[p]);
   MPI_Iallgatherv(part, rows[c->ranks.rank], MPI_INT32_T, whose, rows, at, MPI_INT32_T, c->comm,
                   &request);
   kcl_comm_wait(1, &request);
-done:
-  free(rows), free(at);
-  return rc;
+  return KCL_OK;
 }
 
 /* The parts of n rows become their places, with those of part 0 first, in their order. first [parts + 1]: of each part. */
@@ -208,16 +196,12 @@ static void list_rows(kcl_order *o, int32_t *part, int32_t *whose) {
 
 static int create_order(kcl_comm *c, int64_t held, kcl_order **out) {
   const int count = c->ranks.count;
-  kcl_order *o = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(c->ctx, 1, sizeof *o, "an order of rows", (void **)&o));
+  KCL_CALL(kcl_alloc(c->ctx, 1, sizeof **out, "an order of rows", (void **)out));
+  kcl_order *o = *out;
   o->comm = c;
-  KCL_TRY(kcl_alloc(c->ctx, count + 1, sizeof *o->out, "an order of rows", (void **)&o->out));
-  KCL_TRY(kcl_alloc(c->ctx, count + 1, sizeof *o->in, "an order of rows", (void **)&o->in));
-  KCL_TRY(kcl_alloc(c->ctx, held, sizeof *o->row, "an order of rows", (void **)&o->row));
-done:
-  *out = o;
-  return rc;
+  KCL_CALL(kcl_alloc(c->ctx, count + 1, sizeof *o->out, "an order of rows", (void **)&o->out));
+  KCL_CALL(kcl_alloc(c->ctx, count + 1, sizeof *o->in, "an order of rows", (void **)&o->in));
+  return kcl_alloc(c->ctx, held, sizeof *o->row, "an order of rows", (void **)&o->row);
 }
 
 void kcl_order_free(kcl_order **o) {
@@ -227,21 +211,18 @@ void kcl_order_free(kcl_order **o) {
 }
 
 int kcl_order_rows(kcl_comm *c, const kcl_csr *held, kcl_order **out, kcl_csr **own) {
-  int32_t *part = NULL, *whose = NULL;
-  double *weight = NULL;
-  kcl_order *o = NULL;
+  KCL_OWNED int32_t *part = NULL, *whose = NULL;
+  KCL_OWNED double *weight = NULL;
+  KCL_OWNED_BY(kcl_order_free) kcl_order *o = NULL;
   int rc = create_order(c, held->rows, &o);
   if (!rc) rc = kcl_alloc(c->ctx, held->rows, sizeof *part, "parts of rows", (void **)&part);
   if (!rc) rc = kcl_alloc(c->ctx, c->ranks.rows, sizeof *whose, "parts of rows", (void **)&whose);
-  KCL_TRY(kcl_comm_agree(c, rc));
-  KCL_TRY(kcl_weigh(c, &weight));
-  KCL_TRY(kcl_metis_parts(c, held, weight, part));
-  KCL_TRY(share_parts(c, part, whose));
+  KCL_CALL(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_weigh(c, &weight));
+  KCL_CALL(kcl_metis_parts(c, held, weight, part));
+  KCL_CALL(share_parts(c, part, whose));
   list_rows(o, part, whose);
-  KCL_TRY(move_rows(o, held, whose, own));
+  KCL_CALL(move_rows(o, held, whose, own));
   *out = o, o = NULL;
-done:
-  kcl_order_free(&o);
-  free(part), free(whose), free(weight);
-  return rc;
+  return KCL_OK;
 }

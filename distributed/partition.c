@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- blocks */
@@ -86,11 +85,12 @@ static void compare_parts(const worth *all, int count, bool *told, bool *alike) 
 
 int kcl_weigh(kcl_comm *c, double **weight) {
   const int count = c->ranks.count;
-  worth own = {.weight = c->ctx->weight}, *all = NULL;
+  worth own = {.weight = c->ctx->weight};
+  KCL_OWNED worth *all = NULL;
   bool told, alike;
   int rc = kcl_alloc(c->ctx, count, sizeof *all, "the ranks", (void **)&all);
   if (!rc) rc = kcl_alloc(c->ctx, count, sizeof **weight, "the ranks", (void **)weight);
-  if ((rc = kcl_comm_agree(c, rc))) goto done;
+  KCL_CALL(kcl_comm_agree(c, rc));
   memcpy(own.device, c->ctx->device.name, sizeof own.device);
   gather_weights(c, &own, all);
   compare_parts(all, count, &told, &alike);
@@ -98,13 +98,11 @@ int kcl_weigh(kcl_comm *c, double **weight) {
   const bool weighed = told && rule == KCL_SHARES_AUTO,
              rated = rule == KCL_SHARES_RATES || (rule == KCL_SHARES_AUTO && !told && !alike);
   if (rated) {
-    KCL_TRY(kcl_comm_agree(c, kcl_stream_rate(c->ctx, &own.rate)));
+    KCL_CALL(kcl_comm_agree(c, kcl_stream_rate(c->ctx, &own.rate)));
     gather_weights(c, &own, all);
   }
   for (int p = 0; p < count; p++) (*weight)[p] = weighed ? all[p].weight : rated ? all[p].rate : 1;
-done:
-  free(all);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- by name */

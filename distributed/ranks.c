@@ -170,10 +170,10 @@ bool kcl_comm_differs(kcl_comm *c, double own) {
 /* Where all ranks are on this host. */
 static int open_records(kcl_comm *c) {
   kcl_window w = {.of = NULL};
-  int here, rc;
+  int here;
   MPI_Comm_size(c->host, &here);
   if (kcl_comm_largest(c, -here) != -c->ranks.count) return KCL_OK;
-  rc = kcl_window_open(c, 2 * sizeof(record), &w);
+  const int rc = kcl_window_open(c, 2 * sizeof(record), &w);
   c->window = w; /* from now on */
   return rc;
 }
@@ -217,7 +217,7 @@ void kcl_comm_free(kcl_comm **c) {
   kcl_window_close(&(*c)->window);
   free((*c)->on_host);
   MPI_Comm_free(&(*c)->host), MPI_Comm_free(&(*c)->comm);
-  free((*c)->blocks.count), free((*c)->blocks.at), free((*c)->blocks.own), free((*c)->blocks.all);
+  free((*c)->blocks.count), free((*c)->blocks.own);
   free((*c)->first), free((*c)->column), free((*c)->records), free(*c);
   *c = NULL;
 }

@@ -88,8 +88,7 @@ static int check_whole(kcl_comm *c, const kcl_csr *A) {
 int kcl_hold_rows(kcl_comm *c, const kcl_csr *A, kcl_csr *held) {
   static int64_t none;
   const int me = c->ranks.rank;
-  int rc = check_whole(c, A);
-  if (rc) return rc;
+  KCL_CALL(check_whole(c, A));
   if (me == 0) *held = *A;
   kcl_tell(c, held, sizeof *held);
   c->ranks.rows = held->rows;
@@ -126,14 +125,13 @@ static int cut_blocks(kcl_comm *c, const kcl_csr *held) {
 int kcl_give_rows(kcl_comm *c, const kcl_csr *held, kcl_csr **own) {
   const int me = c->ranks.rank;
   int64_t nnz = 0;
-  int rc = cut_blocks(c, held);
-  if (rc) return rc;
+  KCL_CALL(cut_blocks(c, held));
   for (int p = 0; p < c->ranks.count; p++) {
     int64_t n = me == 0 ? held->row_ptr[c->first[p + 1]] - held->row_ptr[c->first[p]] : 0;
     give_rows(c, p, &n, sizeof n, 0, 1, &nnz);
   }
-  rc = kcl_csr_create(c->ctx, c->first[me + 1] - c->first[me], held->cols, nnz, held->type, own);
-  if ((rc = kcl_comm_agree(c, rc))) return rc;
+  const int64_t rows = c->first[me + 1] - c->first[me];
+  KCL_CALL(kcl_comm_agree(c, kcl_csr_create(c->ctx, rows, held->cols, nnz, held->type, own)));
   kcl_csr *o = *own;
   o->symmetry = held->symmetry, o->field = held->field;
   for (int p = 0; p < c->ranks.count; p++) {
@@ -196,8 +194,7 @@ void kcl_take_counts(kcl_comm *c, int64_t rows) {
 }
 
 int kcl_take_rows(kcl_comm *c, const kcl_csr *own) {
-  int rc = kcl_comm_agree(c, kcl_csr_check(c->ctx, own));
-  if (rc) return rc;
+  KCL_CALL(kcl_comm_agree(c, kcl_csr_check(c->ctx, own)));
   kcl_take_counts(c, own->rows);
   kcl_blocks_choose(c, c->ranks.rows);
   return kcl_comm_agree(c, check_row_blocks(c, own));

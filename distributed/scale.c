@@ -1,7 +1,6 @@
 /* The rows of a shared matrix as devices have them: scaled by the exponents of solver/scale.c, in the precision of the solve. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
 
 static int convert_domain(kcl_domain *d, kcl_type type, const kcl_scaling *s) {
   int rc = kcl_domain_convert(d, type, s);
@@ -26,16 +25,13 @@ int kcl_distributed_count(kcl_distribution *self, kcl_stats *out) {
 int kcl_distributed_convert_adjoint(kcl_distributed *m) {
   const kcl_system *s = m->system;
   kcl_domain *d = m->adjoint;
-  kcl_scaling scaling = {.unit = s->scaling.unit, .row = s->scaling.col};
-  int rc = KCL_OK;
+  KCL_OWNED int *col = NULL;
   if (!s->scaling.row) return convert_domain(d, s->options.precision, &s->scaling);
-  rc = kcl_alloc(m->comm->ctx, d->columns + d->halo.count, sizeof *scaling.col, "the scaling",
-                 (void **)&scaling.col);
-  KCL_TRY(kcl_comm_agree(m->comm, rc));
-  for (int64_t i = 0; i < d->columns; i++) scaling.col[i] = s->scaling.row[i];
-  kcl_domain_exchange(d, sizeof *scaling.col, scaling.col);
-  rc = convert_domain(d, s->options.precision, &scaling);
-done:
-  free(scaling.col);
-  return rc;
+  int rc = kcl_alloc(m->comm->ctx, d->columns + d->halo.count, sizeof *col, "the scaling",
+                     (void **)&col);
+  KCL_CALL(kcl_comm_agree(m->comm, rc));
+  for (int64_t i = 0; i < d->columns; i++) col[i] = s->scaling.row[i];
+  kcl_domain_exchange(d, sizeof *col, col);
+  const kcl_scaling scaling = {.unit = s->scaling.unit, .row = s->scaling.col, .col = col};
+  return convert_domain(d, s->options.precision, &scaling);
 }

@@ -55,20 +55,18 @@ static void count_zeros(kcl_distributed *m) {
 static int know(kcl_distributed *m) {
   kcl_system *s = m->system;
   const double start = kcl_now();
-  int rc = kcl_domain_stats(m->domain, &m->domain->given, &s->stats);
-  if (rc) return rc;
+  KCL_CALL(kcl_domain_stats(m->domain, &m->domain->given, &s->stats));
   s->A = m->domain->given.interior, s->halo = &m->domain->halo;
   kcl_apply_symmetry(s);
-  KCL_TRY(kcl_distributed_give_precond(m));
-  KCL_TRY(kcl_keep_precond(m));
-  KCL_TRY(kcl_find_zero_columns(s));
-  KCL_TRY(kcl_system_scale(s));
-  KCL_TRY(kcl_system_convert(s));
+  KCL_CALL(kcl_distributed_give_precond(m));
+  KCL_CALL(kcl_keep_precond(m));
+  KCL_CALL(kcl_find_zero_columns(s));
+  KCL_CALL(kcl_system_scale(s));
+  KCL_CALL(kcl_system_convert(s));
   s->scale_as = NULL;
   count_zeros(m);
   s->seconds_stats = kcl_now() - start;
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- in steps */
@@ -92,15 +90,14 @@ static int spread_rows(kcl_distributed *m, const kcl_csr *A, kcl_csr **given) {
   kcl_csr held;
   const bool root = m->layout == KCL_MPI_ROOT;
   const int me = c->ranks.rank;
-  int rc = root ? kcl_hold_rows(c, A, &held) : kcl_take_rows(c, A);
-  if (rc) return rc;
+  KCL_CALL(root ? kcl_hold_rows(c, A, &held) : kcl_take_rows(c, A));
   if (!root) held = *A;
-  if ((rc = check_shape(c, held.cols))) return rc;
+  KCL_CALL(check_shape(c, held.cols));
   if (m->comm->ctx->metis)
-    rc = kcl_order_rows(c, &held, &m->order, given);
+    KCL_CALL(kcl_order_rows(c, &held, &m->order, given));
   else if (root)
-    rc = kcl_give_rows(c, &held, given);
-  if (rc || (rc = kcl_comm_agree(c, kcl_cut_columns(c, held.cols)))) return rc;
+    KCL_CALL(kcl_give_rows(c, &held, given));
+  KCL_CALL(kcl_comm_agree(c, kcl_cut_columns(c, held.cols)));
   m->held = held.rows;
   m->held_x = root && me ? 0
               : root     ? held.cols
@@ -133,12 +130,12 @@ static int first_engine(kcl_distributed *m) {
 
 int kcl_distribute_rows(kcl_distributed *m, const kcl_csr *A) {
   kcl_comm *c = m->comm;
-  kcl_csr *given = NULL, **taken = m->taken;
-  int rc;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *given = NULL;
+  kcl_csr **taken = m->taken;
   double start = kcl_now();
-  KCL_TRY(kcl_blocks_begin(c));
+  KCL_CALL(kcl_blocks_begin(c));
   m->seconds_partition = -kcl_now();
-  KCL_TRY(spread_rows(m, A, &given));
+  KCL_CALL(spread_rows(m, A, &given));
   m->seconds_partition += kcl_now();
   m->system->seconds_check += kcl_now() - start;
   if (given) {
@@ -146,21 +143,18 @@ int kcl_distribute_rows(kcl_distributed *m, const kcl_csr *A) {
     A = given, taken = &given;
   }
   m->type = A->type;
-  KCL_TRY(kcl_blocks_open(c, kcl_width_of(m->system->options.nrhs)));
-  KCL_TRY(kcl_domain_create(c, A, taken, c->column, &m->domain));
+  KCL_CALL(kcl_blocks_open(c, kcl_width_of(m->system->options.nrhs)));
+  KCL_CALL(kcl_domain_create(c, A, taken, c->column, &m->domain));
   if (m->taken) kcl_csr_free(m->taken);
-done:
-  kcl_csr_free(&given);
-  return rc;
+  return KCL_OK;
 }
 
 static int know_rows(kcl_distributed *m, const kcl_csr *A) {
   kcl_options *o = &m->system->options;
-  int rc = kcl_distribute_rows(m, A);
-  if (rc) return rc;
+  KCL_CALL(kcl_distribute_rows(m, A));
   o->precision = kcl_precision_for(o->precision, m->type);
-  rc = know(m);
-  return rc ? rc : kcl_distribute_near_null(m);
+  KCL_CALL(know(m));
+  return kcl_distribute_near_null(m);
 }
 
 static int set_up_on_ranks(kcl_distributed *m, const kcl_shared_input *in) {
@@ -179,20 +173,19 @@ static int set_up_on_ranks(kcl_distributed *m, const kcl_shared_input *in) {
   if (!rc) rc = kcl_alloc(c->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds);
   if (!rc) rc = check_asked(s);
   if (!rc && in->own.shell) rc = kcl_check_shell_options(c->ctx, in->own.shell, &s->options);
-  KCL_TRY(kcl_comm_agree(c, rc));
-  KCL_TRY(kcl_comm_same_options(c, m->layout, &s->options));
+  KCL_CALL(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_same_options(c, m->layout, &s->options));
   s->options.nrhs = columns_at_once(m);
   s->seconds_check = kcl_now() - start;
   if (in->own.shell)
-    KCL_TRY(kcl_distribute_shell(m, in->own.shell));
+    KCL_CALL(kcl_distribute_shell(m, in->own.shell));
   else
-    KCL_TRY(know_rows(m, in->own.A));
-  KCL_TRY(kcl_ways_plan(m));
-  KCL_TRY(kcl_keep_hierarchy(m));
-  KCL_TRY(first_engine(m));
+    KCL_CALL(know_rows(m, in->own.A));
+  KCL_CALL(kcl_ways_plan(m));
+  KCL_CALL(kcl_keep_hierarchy(m));
+  KCL_CALL(first_engine(m));
   kcl_distributed_add_sizes(m, m->selection->engine);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- the public functions */
@@ -217,8 +210,7 @@ static void move_distributed(kcl_distribution *self, kcl_solver *to) {
 int kcl_distributed_create(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_system *s,
                            kcl_distributed **out) {
   kcl_distributed *m;
-  int rc = kcl_alloc(ctx, 1, sizeof *m, "what ranks share", (void **)&m);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *m, "what ranks share", (void **)&m));
   *m = (kcl_distributed){.calls = {.convert = kcl_distributed_convert,
                                    .count = kcl_distributed_count,
                                    .agree = kcl_distributed_agree,
@@ -239,8 +231,7 @@ int kcl_distributed_create(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **ta
 int kcl_distributed_begin(kcl_distributed *m, MPI_Comm comm) {
   kcl_context *ctx = m->system->ctx;
   const double device = ctx->opencl != NULL;
-  int rc = kcl_comm_create(ctx, comm, &m->comm);
-  if (rc) return rc;
+  KCL_CALL(kcl_comm_create(ctx, comm, &m->comm));
   m->calls.without_vectors = m->layout == KCL_MPI_ROOT && m->comm->ranks.rank;
   m->comm->ranks.unlike = kcl_comm_differs(m->comm, device);
   return KCL_OK;
@@ -270,7 +261,7 @@ static int set_up_alone(kcl_context *ctx, const kcl_shared_input *in, kcl_solver
 
 int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_input *in,
                           kcl_solver **out) {
-  kcl_solver *s = NULL;
+  KCL_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_distributed *m = NULL;
   int count, rc;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
@@ -282,16 +273,14 @@ int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_inpu
     rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)in->layout);
   const bool alone = count == 1;
   if (!rc && !alone) rc = new_solver(ctx, in->layout, in->taken, &s, &m);
-  KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
+  KCL_CALL(kcl_mpi_agree(ctx, comm, rc));
   if (alone) return set_up_alone(ctx, in, out);
   m->M = in->own.M, m->before = in->own.before, m->keep = in->own.keep;
-  KCL_TRY(kcl_distributed_begin(m, comm));
-  KCL_TRY(set_up_on_ranks(m, in));
+  KCL_CALL(kcl_distributed_begin(m, comm));
+  KCL_CALL(set_up_on_ranks(m, in));
   m->taken = NULL, m->before = NULL;
   *out = s, s = NULL;
-done:
-  kcl_solver_free(&s);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_mpi_setup(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,

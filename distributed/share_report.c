@@ -3,7 +3,6 @@
 #include "distributed/distributed.h"
 #include "solver/operator.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- one device alone */
 
@@ -54,16 +53,14 @@ static void describe_part(const kcl_distributed *m, kcl_mpi_share *own) {
 
 static int gather_shares(kcl_comm *c, const kcl_mpi_share *own, kcl_mpi_share *list) {
   MPI_Request request;
-  double *weight = NULL, all = 0;
-  int rc = kcl_weigh(c, &weight);
-  if (rc) goto done;
+  KCL_OWNED double *weight = NULL;
+  double all = 0;
+  KCL_CALL(kcl_weigh(c, &weight));
   MPI_Iallgather(own, sizeof *own, MPI_BYTE, list, sizeof *own, MPI_BYTE, c->comm, &request);
   kcl_comm_wait(1, &request);
   for (int p = 0; p < c->ranks.count; p++) all += weight[p];
   for (int p = 0; p < c->ranks.count; p++) list[p].share = weight[p] / all;
-done:
-  free(weight);
-  return rc;
+  return KCL_OK;
 }
 
 /* own: what is known of this rank beside its part of the system. */
@@ -72,24 +69,23 @@ static int list_shares(const kcl_system *system, kcl_mpi_share *own, kcl_mpi_sha
   const kcl_distributed *m = (kcl_distributed *)system->distribution;
   const kcl_csr *A = system->A;
   kcl_context *ctx = system->ctx;
-  int rc;
-  if ((rc = kcl_need(ctx, "list", list)) || (rc = kcl_need(ctx, "count", count))) return rc;
-  *count = m ? m->comm->ranks.count : 1;
-  rc = kcl_alloc(ctx, *count, sizeof *own, "the shares", (void **)list);
-  if (m) rc = kcl_comm_agree(m->comm, rc);
-  if (rc) goto done;
+  KCL_OWNED kcl_mpi_share *all = NULL;
+  KCL_CALL(kcl_need(ctx, "list", list));
+  KCL_CALL(kcl_need(ctx, "count", count));
+  *list = NULL, *count = m ? m->comm->ranks.count : 1;
+  const int rc = kcl_alloc(ctx, *count, sizeof *own, "the shares", (void **)&all);
+  KCL_CALL(m ? kcl_comm_agree(m->comm, rc) : rc);
   own->threads = ctx->threads;
   snprintf(own->device, sizeof own->device, "%s", ctx->device.name);
   if (m) {
     describe_part(m, own);
-    rc = gather_shares(m->comm, own, *list);
+    KCL_CALL(gather_shares(m->comm, own, all));
   } else {
     own->share = 1, own->rows = A->rows, own->columns = A->cols, own->nonzeros = A->nnz;
-    (*list)[0] = *own;
+    all[0] = *own;
   }
-done:
-  if (rc) free(*list), *list = NULL;
-  return rc;
+  *list = all, all = NULL;
+  return KCL_OK;
 }
 
 int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count) {

@@ -32,8 +32,7 @@ static void shrink(void **array, int64_t count, size_t size) {
 int kcl_split_columns(kcl_domain *d, const kcl_csr *own) {
   int64_t count = 0, unique = 0;
   for (int64_t k = 0; k < own->nnz; k++) count += !is_own_column(d, own->col[k]);
-  int rc = kcl_alloc(d->comm->ctx, count, sizeof *d->column, "the halo", (void **)&d->column);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(d->comm->ctx, count, sizeof *d->column, "the halo", (void **)&d->column));
   count = 0;
   for (int64_t k = 0; k < own->nnz; k++)
     if (!is_own_column(d, own->col[k])) d->column[count++] = own->col[k];
@@ -140,8 +139,7 @@ static int scaling_outside(const kcl_domain *d, const kcl_scaling *s, kcl_scalin
   const kcl_csr *B = d->given.outside;
   *out = (kcl_scaling){.unit = s->unit};
   if (!s->row) return KCL_OK;
-  int rc = kcl_alloc(d->comm->ctx, B->rows, sizeof *out->row, "the scaling", (void **)&out->row);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(d->comm->ctx, B->rows, sizeof *out->row, "the scaling", (void **)&out->row));
   for (int64_t i = 0; i < B->rows; i++) out->row[i] = s->row[d->row[i]];
   out->col = s->col + d->columns;
   return KCL_OK;
@@ -221,18 +219,15 @@ int kcl_domain_order(kcl_domain *d) {
   const kcl_csr *A = d->device.interior, *B = d->device.outside;
   kcl_context *ctx = d->comm->ctx;
   int64_t beside = 0; /* own entries of the boundary's rows */
-  int32_t *taken = NULL;
-  int rc;
+  KCL_OWNED int32_t *taken = NULL;
   for (int64_t b = 0; b < B->rows; b++) beside += A->row_ptr[d->row[b] + 1] - A->row_ptr[d->row[b]];
-  KCL_TRY(kcl_alloc(ctx, d->columns, sizeof *taken, "the boundary", (void **)&taken));
-  KCL_TRY(take_elements(d, taken));
-  KCL_TRY(
+  KCL_CALL(kcl_alloc(ctx, d->columns, sizeof *taken, "the boundary", (void **)&taken));
+  KCL_CALL(take_elements(d, taken));
+  KCL_CALL(
       kcl_csr_create(ctx, A->rows, d->columns, A->nnz - beside, A->type, &d->in_order.interior));
-  KCL_TRY(kcl_csr_create(ctx, B->rows, d->halo.own + d->halo.count, B->nnz + beside, A->type,
-                         &d->in_order.outside));
+  KCL_CALL(kcl_csr_create(ctx, B->rows, d->halo.own + d->halo.count, B->nnz + beside, A->type,
+                          &d->in_order.outside));
   d->in_order.interior->field = d->in_order.outside->field = A->field;
   fill_in_order(d, taken);
-done:
-  free(taken);
-  return rc;
+  return KCL_OK;
 }

@@ -85,14 +85,14 @@ static void compare_with_mirror(const kcl_domain *d, const kcl_split *s, const e
 static int compare_boundaries(const kcl_domain *d, const kcl_split *s, mirror *m) {
   kcl_comm *c = d->comm;
   const int n = d->neighbours;
-  int64_t *from = NULL, *to = NULL, *at = NULL;
-  entry *mine = NULL, *theirs = NULL;
-  MPI_Request *request = NULL;
+  KCL_OWNED int64_t *from = NULL, *to = NULL, *at = NULL;
+  KCL_OWNED entry *mine = NULL, *theirs = NULL;
+  KCL_OWNED MPI_Request *request = NULL;
   int rc = kcl_alloc(c->ctx, n + 1, sizeof *to, "symmetry", (void **)&to);
   if (!rc) rc = kcl_alloc(c->ctx, n + 1, sizeof *from, "symmetry", (void **)&from);
   if (!rc) rc = kcl_alloc(c->ctx, n + 1, sizeof *at, "symmetry", (void **)&at);
   if (!rc) rc = kcl_alloc(c->ctx, 2 * n, sizeof *request, "symmetry", (void **)&request);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   list_entries(d, s, to + 1, NULL);
   for (int i = 0; i < n; i++) {
     MPI_Irecv(&from[i + 1], 1, MPI_INT64_T, d->rank[i], 13, c->comm, &request[i]);
@@ -105,7 +105,7 @@ static int compare_boundaries(const kcl_domain *d, const kcl_split *s, mirror *m
       rc = kcl_fail(c->ctx, KCL_USAGE, "more than %d entries couple two ranks", (int)MOST);
   if (!rc) rc = kcl_alloc(c->ctx, to[n], sizeof *mine, "symmetry", (void **)&mine);
   if (!rc) rc = kcl_alloc(c->ctx, from[n], sizeof *theirs, "symmetry", (void **)&theirs);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   list_entries(d, s, at, mine);
   for (int i = 0; i < n; i++) {
     MPI_Irecv(theirs + from[i], (int)((from[i + 1] - from[i]) * (int64_t)sizeof *mine), MPI_BYTE,
@@ -115,9 +115,7 @@ static int compare_boundaries(const kcl_domain *d, const kcl_split *s, mirror *m
   }
   kcl_comm_wait(2 * n, request);
   for (int64_t i = 0; i < from[n]; i++) compare_with_mirror(d, s, &theirs[i], m);
-done:
-  free(from), free(to), free(at), free(mine), free(theirs), free(request);
-  return rc;
+  return KCL_OK;
 }
 
 static double least_of_ranks(kcl_comm *c, double own) { return -kcl_comm_largest(c, -own); }
@@ -129,15 +127,6 @@ typedef struct extremes {
   _Atomic int64_t most[2], least[2];
   _Atomic int64_t zero_rows, first_zero_row;
 } extremes;
-
-static int64_t bits_of(double modulus) {
-  int64_t bits;
-  return memcpy(&bits, &modulus, sizeof bits), bits;
-}
-static double of_bits(int64_t bits) {
-  double modulus;
-  return memcpy(&modulus, &bits, sizeof modulus), modulus;
-}
 
 static void find_extremes(void *arg, int64_t from, int64_t to) {
   extremes *e = arg;
@@ -155,17 +144,18 @@ static void find_extremes(void *arg, int64_t from, int64_t to) {
     kcl_lower(&e->first_zero_row, i);
   }
   for (int i = 0; i < 2; i++)
-    kcl_raise(&e->most[i], bits_of(most[i])), kcl_lower(&e->least[i], bits_of(least[i]));
+    kcl_raise(&e->most[i], kcl_bits(most[i])), kcl_lower(&e->least[i], kcl_bits(least[i]));
 }
 
 static double ratio(kcl_comm *c, int64_t most, int64_t few) {
-  const double upper = kcl_comm_largest(c, of_bits(most)), lower = least_of_ranks(c, of_bits(few));
+  const double upper = kcl_comm_largest(c, kcl_of_bits(most)),
+               lower = least_of_ranks(c, kcl_of_bits(few));
   return lower > 0 ? upper / lower : INFINITY;
 }
 
 /* max / min of the diagonal's moduli, and of the rows' largest moduli: the whole matrix has only the extremes of all. */
 static void find_ratios(const kcl_domain *d, const kcl_split *both, kcl_stats *s) {
-  const int64_t none = bits_of(INFINITY);
+  const int64_t none = kcl_bits(INFINITY);
   extremes e = {.d = d, .A = both, .least = {none, none}, .first_zero_row = INT64_MAX};
   kcl_for(both->interior->rows, KCL_FEW_ROWS, find_extremes, &e);
   s->diagonal_ratio = ratio(d->comm, e.most[0], e.least[0]);

@@ -50,8 +50,7 @@ int kcl_keep_precond(kcl_distributed *m) {
   if (!can_keep_precond(m)) return KCL_OK;
   const kcl_system *then = &m->before->system;
   const kcl_engine *e = m->before->selection.engine;
-  int rc = kcl_comm_agree(m->comm, give_own_matrix(then, e));
-  if (rc) return rc;
+  KCL_CALL(kcl_comm_agree(m->comm, give_own_matrix(then, e)));
   s->given = kcl_preconditioner_share(e->M), s->scale_as = &then->scaling;
   s->preconds->made[s->preconds->count++] =
       kcl_preconditioner_share(e->M); /* for the update after */

@@ -12,8 +12,7 @@
 
 static int check_way(const kcl_distributed *m, const kcl_way *w) {
   const kcl_system *s = m->system;
-  const int rc = kcl_reproducible_check(s, w->method, w->precond);
-  if (rc) return rc;
+  KCL_CALL(kcl_reproducible_check(s, w->method, w->precond));
   return kcl_check_fit(s, w->method);
 }
 
@@ -41,8 +40,7 @@ static void take_plan(kcl_comm *c, kcl_plan *p) {
 int kcl_ways_plan(kcl_distributed *m) {
   kcl_selection *c = m->selection;
   c->system = m->system;
-  int rc = kcl_comm_agree(m->comm, kcl_auto_plan(m->system, &c->plan));
-  if (rc) return rc;
+  KCL_CALL(kcl_comm_agree(m->comm, kcl_auto_plan(m->system, &c->plan)));
   take_plan(m->comm, &c->plan);
   kcl_keep_way(m);
   c->way = c->plan.way[0];
@@ -75,8 +73,7 @@ static int choose_format_of_rows(kcl_distributed *m, const kcl_way *w, const kcl
 
 int kcl_domain_matrix(kcl_domain *d, const kcl_format *f, kcl_stored **out) {
   const kcl_csr *in_order = d->in_order.interior;
-  int rc = kcl_stored_build(d->comm->ctx, f, in_order ? in_order : d->device.interior, out);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_build(d->comm->ctx, f, in_order ? in_order : d->device.interior, out));
   (*out)->halo = &d->halo;
   (*out)->source = *d->device.interior; /* with all diagonal entries */
   return KCL_OK;
@@ -103,20 +100,17 @@ static double norm_F(kcl_comm *c, const kcl_split *A) {
 /* The rows of A^H, where the method needs them. */
 static int distribute_adjoint(kcl_distributed *m, const kcl_way *w) {
   kcl_system *s = m->system;
-  kcl_csr *AH = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *AH = NULL;
   if (!w->method->adjoint || m->adjoint || s->shell) return KCL_OK;
-  KCL_TRY(kcl_adjoint_rows(m->domain, &AH));
-  KCL_TRY(kcl_domain_create(m->comm, AH, &AH, m->comm->first, &m->adjoint));
-  KCL_TRY(kcl_distributed_convert_adjoint(m));
+  KCL_CALL(kcl_adjoint_rows(m->domain, &AH));
+  KCL_CALL(kcl_domain_create(m->comm, AH, &AH, m->comm->first, &m->adjoint));
+  KCL_CALL(kcl_distributed_convert_adjoint(m));
   s->adjoint = m->adjoint->given.interior, s->adjoint_halo = &m->adjoint->halo;
-  if (m->comm->ranks.sum_rows) goto done; /* no method needs it */
+  if (m->comm->ranks.sum_rows) return KCL_OK; /* no method needs it */
   s->norm_F_given = norm_F(m->comm, &m->domain->given);
   s->norm_F = s->scaling.row ? norm_F(m->comm, &m->domain->device)
                              : ldexp(s->norm_F_given, s->scaling.unit);
-done:
-  kcl_csr_free(&AH);
-  return rc;
+  return KCL_OK;
 }
 
 static int build_AH(kcl_distributed *m, const kcl_way *w) {

@@ -44,18 +44,16 @@ static int add_world(kcl_context *ctx, MPI_Comm comm) {
 }
 
 int kcl_context_create_mpi(MPI_Comm comm, const char *device, int threads, kcl_context **out) {
-  kcl_context *ctx = NULL;
+  KCL_OWNED_BY(kcl_context_free) kcl_context *ctx = NULL;
   int rc = kcl_need(NULL, "out", out);
   if (out) *out = NULL;
   if (rc) return rc;
   rc = kcl_context_create(NULL, threads, &ctx);
   if (!ctx) return rc; /* out of memory, or threads that all ranks refuse */
-  KCL_TRY(kcl_mpi_select(ctx, comm, device));
-  KCL_TRY(add_world(ctx, comm));
+  KCL_CALL(kcl_mpi_select(ctx, comm, device));
+  KCL_CALL(add_world(ctx, comm));
   *out = ctx, ctx = NULL;
-done:
-  kcl_context_free(&ctx);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_context_create_mpi_f(int comm, const char *device, int threads, kcl_context **out) {

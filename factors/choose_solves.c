@@ -2,7 +2,6 @@
 #include "core/base/context.h"
 #include "core/matrix/level_sets.h"
 #include "factors/factored.h"
-#include <stdlib.h>
 
 static const double LOOSE = 0.25; /* as near as sweeps must come where exact solves are too slow */
 
@@ -42,19 +41,16 @@ static void divide_waves(const kcl_factors *f, int64_t n, kcl_type type, double 
 static int measure_sweeps(kcl_preconditioner *M, const kcl_choosing *c,
                           double error[2][2][KCL_MOST_SWEEPS + 1]) {
   const int64_t n = c->A->rows;
-  double *w = NULL, *v = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(M->ctx, 2 * n, sizeof *w, "a test of sweeps", (void **)&w));
-  KCL_TRY(kcl_alloc(M->ctx, 2 * n, sizeof *v, "a test of sweeps", (void **)&v));
+  KCL_OWNED double *w = NULL, *v = NULL;
+  KCL_CALL(kcl_alloc(M->ctx, 2 * n, sizeof *w, "a test of sweeps", (void **)&w));
+  KCL_CALL(kcl_alloc(M->ctx, 2 * n, sizeof *v, "a test of sweeps", (void **)&v));
   for (int i = 0; i < 2; i++) {
     probe(c->A, c->m, i == 0, w, v);
-    KCL_TRY(kcl_sweep_errors(M->ctx, c->f->L, false, v, w, error[0][i]));
+    KCL_CALL(kcl_sweep_errors(M->ctx, c->f->L, false, v, w, error[0][i]));
     divide_waves(c->f, n, c->A->type, w);
-    KCL_TRY(kcl_sweep_errors(M->ctx, c->f->U, true, w, v, error[1][i]));
+    KCL_CALL(kcl_sweep_errors(M->ctx, c->f->U, true, w, v, error[1][i]));
   }
-done:
-  free(w), free(v);
-  return rc;
+  return KCL_OK;
 }
 
 /* M = M^H asks for as many with L^H as with L. */

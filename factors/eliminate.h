@@ -30,20 +30,21 @@ typedef struct kcl_threshold {
   const kcl_csr *B;
   int p;
   double tau;
-  kcl_kept_row *L, *U;       /* [n] U: D^-1 times it */
-  void *d;                   /* [n] 1 / u_ii */
-  atomic_bool *done;         /* [n] U and d have the row */
+  kcl_kept_row *L, *U; /* [n] U: D^-1 times it */
+  void *d;             /* [n] 1 / u_ii */
+  atomic_bool *done;   /* [n] U and d have the row */
+  int threads;
   kcl_memory_block **memory; /* [threads] */
   _Atomic int64_t next;      /* row to be made */
   _Atomic int64_t bad;       /* the first row whose pivot vanishes, or n */
   atomic_bool failed;        /* memory ran out */
 } kcl_threshold;
 /* Regions of a team; arg: a kcl_threshold. */
-kcl_region kcl_threshold_s, kcl_threshold_d, kcl_threshold_c, kcl_threshold_z;
+kcl_region kcl_threshold_d, kcl_threshold_z;
 
 /* IC(0); d: 1 / the pivot. */
-kcl_eliminating_row kcl_cholesky_s, kcl_cholesky_d, kcl_cholesky_c, kcl_cholesky_z;
+kcl_eliminating_row kcl_cholesky_d, kcl_cholesky_z;
 /* ILU(0). */
-kcl_eliminating_row kcl_eliminate_s, kcl_eliminate_d, kcl_eliminate_c, kcl_eliminate_z;
+kcl_eliminating_row kcl_eliminate_d, kcl_eliminate_z;
 
 #endif

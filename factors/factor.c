@@ -54,30 +54,20 @@ static void copy_row(void *arg, kcl_row_list *r, int64_t i) {
   if (!diagonal) put_diagonal(c, r, i, most, (double[]){0, 0});
 }
 
-typedef struct diagonal_counting {
-  const kcl_csr *A;
-  _Atomic int64_t entries;
-} diagonal_counting;
-
-static void count_diagonal(void *arg, int64_t from, int64_t to) {
-  diagonal_counting *c = arg;
-  const int64_t *const row_ptr = c->A->row_ptr;
-  const int32_t *const col = c->A->col;
+static double count_diagonal(const void *arg, int64_t from, int64_t to) {
+  const kcl_csr *A = arg;
+  const int64_t *const row_ptr = A->row_ptr;
+  const int32_t *const col = A->col;
   int64_t entries = 0;
   for (int64_t i = from; i < to; i++)
     for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) entries += col[k] == i;
-  c->entries += entries;
-}
-
-static bool has_whole_diagonal(const kcl_csr *A) {
-  diagonal_counting c = {.A = A};
-  kcl_for(A->rows, KCL_FEW_ROWS, count_diagonal, &c);
-  return c.entries == A->rows;
+  return (double)entries;
 }
 
 int kcl_factor_matrix(kcl_context *ctx, const kcl_csr *A, const kcl_matching *m, double shift,
                       kcl_csr **out) {
-  if (!m && shift == 0 && has_whole_diagonal(A)) return kcl_csr_convert(ctx, A, A->type, out);
+  if (!m && shift == 0 && kcl_sum(A->rows, KCL_FEW_ROWS, count_diagonal, A) == (double)A->rows)
+    return kcl_csr_convert(ctx, A, A->type, out);
   return kcl_row_list_make(ctx, A->rows, A->cols, A->type, copy_row, &(row_copying){A, m, shift},
                            NULL, out);
 }
@@ -128,8 +118,7 @@ static int split_lower(kcl_context *ctx, const factor_splitting *s, kcl_csr **L)
   const kcl_csr *B = s->B;
   int64_t count = 0;
   for (int64_t i = 0; i < B->rows; i++) count += s->diagonal[i] - B->row_ptr[i];
-  int rc = kcl_csr_create(ctx, B->rows, B->cols, count, B->type, L);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_create(ctx, B->rows, B->cols, count, B->type, L));
   for (int64_t i = 0; i < B->rows; i++)
     (*L)->row_ptr[i + 1] = (*L)->row_ptr[i] + s->diagonal[i] - B->row_ptr[i];
   kcl_for(B->rows, KCL_FEW_ROWS, copy_lower_rows, &(lower_copying){s, *L});
@@ -165,21 +154,17 @@ static int find_diagonal(kcl_context *ctx, const kcl_csr *B, int64_t **out) {
 
 static int eliminate(kcl_context *ctx, kcl_csr *B, kcl_eliminating_row *row, bool upper,
                      kcl_factors *out, int64_t *zero) {
-  kcl_factors f = {NULL, NULL, NULL};
-  int64_t *diagonal = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_factors_free) kcl_factors f = {NULL, NULL, NULL};
+  KCL_OWNED int64_t *diagonal = NULL;
   *out = f, *zero = -1;
-  KCL_TRY(find_diagonal(ctx, B, &diagonal));
-  KCL_TRY(kcl_alloc_unset(ctx, B->rows, kcl_type_size(B->type), "pivots", (void **)&f.d));
-  KCL_TRY(kcl_eliminate_rows(ctx, &(kcl_elimination){.B = B, .diagonal = diagonal, .d = f.d}, row,
-                             zero));
-  if (*zero >= 0) goto done;
-  KCL_TRY(split_factors(ctx, &(factor_splitting){B, diagonal, f.d}, upper, &f));
+  KCL_CALL(find_diagonal(ctx, B, &diagonal));
+  KCL_CALL(kcl_alloc_unset(ctx, B->rows, kcl_type_size(B->type), "pivots", (void **)&f.d));
+  KCL_CALL(kcl_eliminate_rows(ctx, &(kcl_elimination){.B = B, .diagonal = diagonal, .d = f.d}, row,
+                              zero));
+  if (*zero >= 0) return KCL_OK;
+  KCL_CALL(split_factors(ctx, &(factor_splitting){B, diagonal, f.d}, upper, &f));
   *out = f, f = (kcl_factors){NULL, NULL, NULL};
-done:
-  free(diagonal);
-  kcl_factors_free(&f);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_factor_ilu(kcl_context *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
@@ -213,26 +198,24 @@ static int gather_kept_rows(kcl_context *ctx, const kcl_csr *B, const kcl_kept_r
                             kcl_csr **out) {
   int64_t count = 0;
   for (int64_t i = 0; i < B->rows; i++) count += row[i].count;
-  int rc = kcl_csr_create(ctx, B->rows, B->cols, count, B->type, out);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_create(ctx, B->rows, B->cols, count, B->type, out));
   for (int64_t i = 0; i < B->rows; i++) (*out)->row_ptr[i + 1] = (*out)->row_ptr[i] + row[i].count;
   kcl_for(B->rows, KCL_FEW_ROWS, gather_rows, &(gathering){row, *out});
   return KCL_OK;
 }
 
-static int allocate_threshold(kcl_context *ctx, kcl_threshold *e, int threads) {
+static int allocate_threshold(kcl_context *ctx, kcl_threshold *e) {
   const char *what = "a factorisation";
   const int64_t n = e->B->rows;
-  int rc = kcl_alloc(ctx, n, sizeof *e->L, what, (void **)&e->L);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *e->U, what, (void **)&e->U);
-  if (!rc) rc = kcl_alloc(ctx, n, kcl_type_size(e->B->type), what, &e->d);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *e->done, what, (void **)&e->done);
-  if (!rc) rc = kcl_alloc(ctx, threads, sizeof *e->memory, what, (void **)&e->memory);
-  return rc;
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *e->L, what, (void **)&e->L));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *e->U, what, (void **)&e->U));
+  KCL_CALL(kcl_alloc(ctx, n, kcl_type_size(e->B->type), what, &e->d));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *e->done, what, (void **)&e->done));
+  return kcl_alloc(ctx, e->threads, sizeof *e->memory, what, (void **)&e->memory);
 }
 
-static void release_threshold(kcl_threshold *e, int threads) {
-  for (int t = 0; e->memory && t < threads; t++)
+static void release_threshold(kcl_threshold *e) {
+  for (int t = 0; e->memory && t < e->threads; t++)
     for (kcl_memory_block *b = e->memory[t], *next; b; b = next) next = b->next, free(b);
   free(e->L);
   free(e->U);
@@ -243,24 +226,21 @@ static void release_threshold(kcl_threshold *e, int threads) {
 
 int kcl_factor_ilut(kcl_context *ctx, const kcl_csr *B, int p, double tau, kcl_factors *out,
                     int64_t *zero) {
+  KCL_OWNED_BY(release_threshold)
   kcl_threshold e = {.B = B, .p = p, .tau = tau, .bad = B->rows};
-  kcl_factors f = {NULL, NULL, NULL};
-  const int threads = B->rows < KCL_FEW_ROWS / 8 && !KCL_ALL_THREADS ? 1 : kcl_threads();
-  int rc;
+  KCL_OWNED_BY(kcl_factors_free) kcl_factors f = {NULL, NULL, NULL};
+  e.threads = B->rows < KCL_FEW_ROWS / 8 && !KCL_ALL_THREADS ? 1 : kcl_threads();
   *out = f, *zero = -1;
-  KCL_TRY(allocate_threshold(ctx, &e, threads));
-  kcl_parallel(threads, B->type == KCL_Z ? kcl_threshold_z : kcl_threshold_d, &e);
-  if (e.failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: factors of a matrix"));
+  KCL_CALL(allocate_threshold(ctx, &e));
+  kcl_parallel(e.threads, B->type == KCL_Z ? kcl_threshold_z : kcl_threshold_d, &e);
+  if (e.failed) return kcl_fail(ctx, KCL_MEMORY, "out of memory: factors of a matrix");
   if (e.bad < B->rows) *zero = e.bad;
-  if (*zero >= 0) goto done;
-  KCL_TRY(gather_kept_rows(ctx, B, e.L, &f.L));
-  KCL_TRY(gather_kept_rows(ctx, B, e.U, &f.U));
+  if (*zero >= 0) return KCL_OK;
+  KCL_CALL(gather_kept_rows(ctx, B, e.L, &f.L));
+  KCL_CALL(gather_kept_rows(ctx, B, e.U, &f.U));
   f.d = e.d, e.d = NULL;
   *out = f, f = (kcl_factors){NULL, NULL, NULL};
-done:
-  release_threshold(&e, threads);
-  kcl_factors_free(&f);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- */

@@ -7,50 +7,33 @@
  */
 #include "factors/factored.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- what M owns */
 
-/* before: that of a matrix with N's pattern, or NULL. */
-static int triangular_operation(kcl_preconditioner *M, kcl_csr *N, const kcl_stored *before,
+/* The product by (I + *N)^-1, which takes *N over. before: that of a matrix with its pattern, or NULL. */
+static int triangular_operation(kcl_preconditioner *M, kcl_csr **N, const kcl_stored *before,
                                 kcl_stored **out) {
-  int rc = kcl_stored_build_again(M->ctx, kcl_format_triangular(M->type), N, before, out);
-  if (rc)
-    kcl_csr_free(&N);
-  else
-    kcl_stored_adopt(*out, N);
-  return rc;
-}
-
-static int64_t longest(const kcl_csr *N) {
-  int64_t most = 0;
-  for (int64_t i = 0; i < N->rows; i++)
-    if (N->row_ptr[i + 1] - N->row_ptr[i] > most) most = N->row_ptr[i + 1] - N->row_ptr[i];
-  return most;
+  KCL_CALL(kcl_stored_build_again(M->ctx, kcl_format_triangular(M->type), *N, before, out));
+  kcl_stored_adopt(*out, *N), *N = NULL;
+  return KCL_OK;
 }
 
 /* The exact solve with I + *N, and with its adjoint. before: those of the same pattern, or NULL. */
 static int add_solve(kcl_preconditioner *M, kcl_csr **N, bool adjoint,
                      const kcl_precond_matrix *before) {
-  kcl_csr *C = NULL, *CH = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = NULL, *CH = NULL;
   kcl_stored *solve = NULL;
-  int rc;
   if ((*N)->type == M->type)
     C = *N, *N = NULL;
   else
-    KCL_TRY(kcl_csr_convert(M->ctx, *N, M->type, &C));
+    KCL_CALL(kcl_csr_convert(M->ctx, *N, M->type, &C));
   kcl_csr_free(N);
-  if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
-  const int64_t row = longest(C);
-  rc = triangular_operation(M, C, before ? before->C : NULL, &solve), C = NULL;
-  if (!rc) rc = kcl_precond_adopt(M, solve, row);
-  if (!rc && CH) {
-    rc = triangular_operation(M, CH, before ? before->CH : NULL, &M->matrix[M->matrices - 1].CH);
-    CH = NULL;
-  }
-done:
-  kcl_csr_free(&C), kcl_csr_free(&CH);
-  return rc;
+  if (adjoint) KCL_CALL(kcl_csr_adjoint(M->ctx, C, &CH));
+  const int64_t row = kcl_csr_longest_row(C);
+  KCL_CALL(triangular_operation(M, &C, before ? before->C : NULL, &solve));
+  KCL_CALL(kcl_precond_adopt(M, solve, row));
+  if (!CH) return KCL_OK;
+  return triangular_operation(M, &CH, before ? before->CH : NULL, &M->matrix[M->matrices - 1].CH);
 }
 
 /* Factor `which`. */
@@ -67,8 +50,7 @@ static int add_factor(kcl_preconditioner *M, kcl_csr **N, int which, bool adjoin
 /* P: row i is r times row row[i] of the identity. */
 static int add_exchange(kcl_preconditioner *M, const kcl_matching *m, int64_t n) {
   kcl_csr *P;
-  int rc = kcl_csr_create(M->ctx, n, n, n, kcl_wide_type(M->type), &P);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_create(M->ctx, n, n, n, kcl_wide_type(M->type), &P));
   for (int64_t i = 0; i < n; i++) {
     P->row_ptr[i + 1] = i + 1, P->col[i] = m->row[i];
     kcl_set_element(P->type, P->val, i, (double[]){m->r[m->row[i]], 0});

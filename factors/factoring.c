@@ -19,6 +19,8 @@ typedef struct attempt {
   double growth; /* |B| |M^-1 1|, of factors */
 } attempt;
 
+static void end_attempt(attempt *t) { kcl_factors_free(&t->f), kcl_matching_free(&t->m); }
+
 static int find_exchange(kcl_preconditioner *M, attempt *t) {
   int64_t alone;
   int rc = kcl_factor_match(M->ctx, t->A, &t->m, &alone);
@@ -31,19 +33,16 @@ static int find_exchange(kcl_preconditioner *M, attempt *t) {
 }
 
 static int try_factors(kcl_preconditioner *M, attempt *t) {
-  kcl_csr *B = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *B = NULL;
   kcl_factors_free(&t->f);
-  if (t->exchanges && !t->m.row) KCL_TRY(find_exchange(M, t));
-  KCL_TRY(kcl_factor_matrix(M->ctx, t->A, t->m.row ? &t->m : NULL, t->shift, &B));
+  if (t->exchanges && !t->m.row) KCL_CALL(find_exchange(M, t));
+  KCL_CALL(kcl_factor_matrix(M->ctx, t->A, t->m.row ? &t->m : NULL, t->shift, &B));
   const double size = kcl_norm_inf(B->type, B->val, B->nnz);
-  KCL_TRY(t->how->factor(t->q, B, t->level, &t->f, &t->zero));
-  if (t->zero >= 0) goto done;
-  KCL_TRY(kcl_factors_growth(M->ctx, &t->f, &t->growth));
+  KCL_CALL(t->how->factor(t->q, B, t->level, &t->f, &t->zero));
+  if (t->zero >= 0) return KCL_OK;
+  KCL_CALL(kcl_factors_growth(M->ctx, &t->f, &t->growth));
   t->growth *= size;
-done:
-  kcl_csr_free(&B);
-  return rc;
+  return KCL_OK;
 }
 
 static bool good(const attempt *t) { return t->zero < 0 && t->growth <= UNSTABLE; }
@@ -73,23 +72,19 @@ static int refuse_factors(kcl_preconditioner *M, const attempt *t) {
 
 int kcl_factored_setup(kcl_preconditioner *M, const kcl_precond_request *q, const kcl_factoring *f,
                        const char *name) {
-  attempt t = {.q = q, .how = f, .level = f->level};
-  kcl_csr *owned = NULL;
+  KCL_OWNED_BY(end_attempt) attempt t = {.q = q, .how = f, .level = f->level};
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *owned = NULL;
   char what[80];
-  int rc;
-  KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &t.A));
+  KCL_CALL(kcl_sparse_wide(M->ctx, q->A, &owned, &t.A));
   t.exchanges = f->weak > 0 && kcl_factor_weak_diagonal(t.A, f->weak);
-  KCL_TRY(try_factors(M, &t));
+  KCL_CALL(try_factors(M, &t));
   while (!good(&t)) {
-    if (t.shift >= LAST_SHIFT) KCL_TRY(refuse_factors(M, &t));
+    if (t.shift >= LAST_SHIFT) return refuse_factors(M, &t);
     prepare_next(&t);
-    KCL_TRY(try_factors(M, &t));
+    KCL_CALL(try_factors(M, &t));
   }
   const int n = f->last_level >= 0 ? snprintf(what, sizeof what, "%s(%d)", name, t.level)
-                              : snprintf(what, sizeof what, "%s", name);
+                                   : snprintf(what, sizeof what, "%s", name);
   if (t.shift > 0) snprintf(what + n, sizeof what - (size_t)n, ", diagonal + %g", t.shift);
-  rc = kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, f->close, what, NULL);
-done:
-  kcl_csr_free(&owned), kcl_factors_free(&t.f), kcl_matching_free(&t.m);
-  return rc;
+  return kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, f->close, what, NULL);
 }

@@ -171,19 +171,25 @@ static bool augment(matcher *m, int64_t root) {
 static int allocate_matcher(kcl_context *ctx, matcher *m) {
   const int64_t n = m->A->rows;
   const char *what = "a matching";
-  int rc = kcl_alloc(ctx, m->A->nnz, sizeof *m->cost, what, (void **)&m->cost);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->u, what, (void **)&m->u);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->v, what, (void **)&m->v);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->entry, what, (void **)&m->entry);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->row, what, (void **)&m->row);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->distance, what, (void **)&m->distance);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->before, what, (void **)&m->before);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->from, what, (void **)&m->from);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->heap, what, (void **)&m->heap);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->place, what, (void **)&m->place);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->seen, what, (void **)&m->seen);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->order, what, (void **)&m->order);
-  return rc;
+  KCL_CALL(kcl_alloc(ctx, m->A->nnz, sizeof *m->cost, what, (void **)&m->cost));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->u, what, (void **)&m->u));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->v, what, (void **)&m->v));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->entry, what, (void **)&m->entry));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->row, what, (void **)&m->row));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->distance, what, (void **)&m->distance));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->before, what, (void **)&m->before));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->from, what, (void **)&m->from));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->heap, what, (void **)&m->heap));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->place, what, (void **)&m->place));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *m->seen, what, (void **)&m->seen));
+  return kcl_alloc(ctx, n, sizeof *m->order, what, (void **)&m->order);
+}
+
+static void free_matcher(matcher *m) {
+  free(m->cost), free(m->u), free(m->v);
+  free(m->entry), free(m->row), free(m->distance);
+  free(m->before), free(m->from), free(m->heap);
+  free(m->place), free(m->seen), free(m->order);
 }
 
 /* r_i = exp(u_i) / max_k |a_ik|, c_j = exp(v_j). */
@@ -199,34 +205,20 @@ static void scale_by_potentials(matcher *m) {
 }
 
 int kcl_factor_match(kcl_context *ctx, const kcl_csr *A, kcl_matching *out, int64_t *alone) {
-  matcher m = {.A = A};
-  int rc;
+  KCL_OWNED_BY(free_matcher) matcher m = {.A = A};
   *out = (kcl_matching){NULL, NULL, NULL}, *alone = -1;
-  KCL_TRY(allocate_matcher(ctx, &m));
+  KCL_CALL(allocate_matcher(ctx, &m));
   kcl_for(A->rows, KCL_FEW_ROWS, cost_rows, &m);
   order_rows_by_column(&m);
   begin_matching(&m);
   for (int64_t n = 0; n < A->rows && *alone < 0; n++)
     if (m.entry[m.order[n].row] < 0 && !augment(&m, m.order[n].row)) *alone = m.order[n].row;
-  if (*alone >= 0) goto done;
+  if (*alone >= 0) return KCL_OK;
   scale_by_potentials(&m);
   *out = (kcl_matching){m.row, m.u, m.v};
   m.row = NULL;
   m.u = m.v = NULL;
-done:
-  free(m.cost);
-  free(m.u);
-  free(m.v);
-  free(m.entry);
-  free(m.row);
-  free(m.distance);
-  free(m.before);
-  free(m.from);
-  free(m.heap);
-  free(m.place);
-  free(m.seen);
-  free(m.order);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_matching_free(kcl_matching *m) {
@@ -241,11 +233,11 @@ void kcl_matching_free(kcl_matching *m) {
 typedef struct looking {
   const kcl_csr *A;
   double least;
-  _Atomic int64_t weak; /* the first such row */
 } looking;
 
-static void look_at_rows(void *arg, int64_t lo, int64_t hi) {
-  looking *l = arg;
+/* Has one of the rows a weak diagonal? */
+static double look_at_rows(const void *arg, int64_t lo, int64_t hi) {
+  const looking *l = arg;
   const kcl_csr *A = l->A;
   for (int64_t i = lo; i < hi; i++) {
     double most = 0, own = 0;
@@ -254,14 +246,11 @@ static void look_at_rows(void *arg, int64_t lo, int64_t hi) {
       most = fmax(most, a);
       if (A->col[k] == i) own = a;
     }
-    if (own > 0 && own >= l->least * most) continue;
-    kcl_lower(&l->weak, i);
-    return;
+    if (!(own > 0 && own >= l->least * most)) return 1;
   }
+  return 0;
 }
 
 bool kcl_factor_weak_diagonal(const kcl_csr *A, double least) {
-  looking l = {.A = A, .least = least, .weak = A->rows};
-  kcl_for(A->rows, KCL_FEW_ROWS, look_at_rows, &l);
-  return l.weak < A->rows;
+  return kcl_largest(A->rows, KCL_FEW_ROWS, look_at_rows, &(looking){A, least}) > 0;
 }

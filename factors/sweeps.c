@@ -2,7 +2,6 @@
 #include "core/matrix/level_sets.h"
 #include "factors/factor.h"
 #include <complex.h>
-#include <stdlib.h>
 
 typedef double complex sweep_scalar;
 
@@ -47,10 +46,9 @@ static double relative_distance(const sweep_scalar *a, const sweep_scalar *b, in
 
 int kcl_factors_growth(kcl_context *ctx, const kcl_factors *f, double *out) {
   const int64_t n = f->L->rows;
-  sweep_scalar *v = NULL, *y = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, n, sizeof *v, "a test of factors", (void **)&v));
-  KCL_TRY(kcl_alloc(ctx, n, sizeof *y, "a test of factors", (void **)&y));
+  KCL_OWNED sweep_scalar *v = NULL, *y = NULL;
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *v, "a test of factors", (void **)&v));
+  KCL_CALL(kcl_alloc(ctx, n, sizeof *y, "a test of factors", (void **)&y));
   for (int64_t i = 0; i < n; i++) v[i] = 1;
   solve_exactly(f->L, false, v, y);
   for (int64_t i = 0; i < n; i++) {
@@ -61,26 +59,24 @@ int kcl_factors_growth(kcl_context *ctx, const kcl_factors *f, double *out) {
   solve_exactly(f->U, true, y, v);
   *out = kcl_norm_inf(KCL_Z, v, n);
   if (isnan(*out)) *out = INFINITY;
-done:
-  free(v), free(y);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_sweep_errors(kcl_context *ctx, const kcl_csr *N, bool upper, const double *v_, double *y_,
                      double error[KCL_MOST_SWEEPS + 1]) {
   const sweep_scalar *v = (const sweep_scalar *)v_;
-  sweep_scalar *y = (sweep_scalar *)y_, *work[2] = {NULL, NULL};
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, N->rows, sizeof **work, "sweeps", (void **)&work[0]));
-  KCL_TRY(kcl_alloc(ctx, N->rows, sizeof **work, "sweeps", (void **)&work[1]));
+  const int64_t n = N->rows;
+  sweep_scalar *y = (sweep_scalar *)y_;
+  KCL_OWNED sweep_scalar *both = NULL;
+  KCL_CALL(kcl_alloc(ctx, 2 * n, sizeof *both, "sweeps", (void **)&both));
   solve_exactly(N, upper, v, y);
-  error[0] = relative_distance(y, v, N->rows);
+  error[0] = relative_distance(y, v, n);
+  const sweep_scalar *from = v;
   for (int s = 1; s <= KCL_MOST_SWEEPS; s++) {
-    const sweep_scalar *from = s == 1 ? v : work[(s - 1) % 2];
-    kcl_for(N->rows, KCL_FEW_ROWS, sweep_rows, &(sweep_data){N, v, from, work[s % 2]});
-    error[s] = relative_distance(y, work[s % 2], N->rows);
+    sweep_scalar *to = both + s % 2 * n;
+    kcl_for(n, KCL_FEW_ROWS, sweep_rows, &(sweep_data){N, v, from, to});
+    error[s] = relative_distance(y, to, n);
+    from = to;
   }
-done:
-  free(work[0]), free(work[1]);
-  return rc;
+  return KCL_OK;
 }

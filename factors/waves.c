@@ -20,27 +20,26 @@ typedef struct waves {
   _Atomic int64_t bad; /* the first row whose pivot vanishes, or n */
 } waves;
 
+static void free_waves(waves *w) { free(w->start), free(w->row), free(w->place), free(w->taken); }
+
 /* ---------------------------------------------------------------- the order */
 
 /* No waves, threads = 1: all rows in ascending order. */
 static int order_waves(kcl_context *ctx, waves *w) {
   const int64_t n = w->e->B->rows;
-  int32_t *wave = NULL;
-  int rc;
+  KCL_OWNED int32_t *wave = NULL;
   w->threads = kcl_threads() > FEW_ROWS ? kcl_threads() : 1;
   if (w->threads == 1) return KCL_OK;
-  KCL_TRY(kcl_alloc_unset(ctx, n, sizeof *wave, "waves", (void **)&wave));
+  KCL_CALL(kcl_alloc_unset(ctx, n, sizeof *wave, "waves", (void **)&wave));
   w->count = kcl_level_numbers(w->e->B, w->e->diagonal, false, wave);
   if (w->count * WIDE_WAVE > w->e->B->nnz) {
     w->threads = 1;
-    goto done;
+    return KCL_OK;
   }
-  KCL_TRY(kcl_alloc(ctx, w->count + 1, sizeof *w->start, "waves", (void **)&w->start));
-  KCL_TRY(kcl_alloc_unset(ctx, n, sizeof *w->row, "waves", (void **)&w->row));
+  KCL_CALL(kcl_alloc(ctx, w->count + 1, sizeof *w->start, "waves", (void **)&w->start));
+  KCL_CALL(kcl_alloc_unset(ctx, n, sizeof *w->row, "waves", (void **)&w->row));
   kcl_sparse_members(n, wave, w->count, w->start, w->row);
-done:
-  free(wave);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- the rows */
@@ -72,21 +71,15 @@ static void part_of_wave(void *arg, int part, int parts) {
 int kcl_eliminate_rows(kcl_context *ctx, const kcl_elimination *e, kcl_eliminating_row *eliminate,
                        int64_t *zero) {
   const int64_t n = e->B->rows;
-  waves w = {.e = e, .eliminate = eliminate, .now = -1, .bad = n};
-  int rc;
+  KCL_OWNED_BY(free_waves) waves w = {.e = e, .eliminate = eliminate, .now = -1, .bad = n};
   *zero = -1;
-  KCL_TRY(order_waves(ctx, &w));
-  KCL_TRY(kcl_alloc(ctx, w.threads * n, sizeof *w.place, "a factorisation", (void **)&w.place));
-  KCL_TRY(kcl_alloc(ctx, w.threads, sizeof *w.taken, "a factorisation", (void **)&w.taken));
+  KCL_CALL(order_waves(ctx, &w));
+  KCL_CALL(kcl_alloc(ctx, w.threads * n, sizeof *w.place, "a factorisation", (void **)&w.place));
+  KCL_CALL(kcl_alloc(ctx, w.threads, sizeof *w.taken, "a factorisation", (void **)&w.taken));
   if (w.threads > 1)
     kcl_while(w.threads, next, part_of_wave, &w);
   else
     for (int64_t i = 0; i < n && w.bad == n; i++) eliminate_one(&w, w.place, i);
   if (w.bad < n) *zero = w.bad;
-done:
-  free(w.start);
-  free(w.row);
-  free(w.place);
-  free(w.taken);
-  return rc;
+  return KCL_OK;
 }

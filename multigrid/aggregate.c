@@ -19,6 +19,11 @@ typedef struct node_graph {
   kcl_csr *S;
 } node_graph;
 
+static void free_node_graph(node_graph *g) {
+  free(g->largest), free(g->strong);
+  kcl_csr_free(&g->S);
+}
+
 static void norm_row(void *arg, kcl_row_list *r, int64_t node) {
   const node_graph *g = arg;
   const kcl_csr *A = g->A;
@@ -96,35 +101,28 @@ static void fill_couplings(void *arg, int64_t from, int64_t to) {
 
 static int copy_strong(kcl_context *ctx, node_graph *g, int64_t nodes) {
   const int64_t grain = kcl_row_list_grain(nodes);
-  int rc;
-  KCL_TRY(kcl_alloc_unset(ctx, g->all->nnz, sizeof *g->strong, "aggregates", (void **)&g->strong));
-  KCL_TRY(kcl_csr_create(ctx, nodes, nodes, 0, KCL_D, &g->S));
+  KCL_CALL(kcl_alloc_unset(ctx, g->all->nnz, sizeof *g->strong, "aggregates", (void **)&g->strong));
+  KCL_CALL(kcl_csr_create(ctx, nodes, nodes, 0, KCL_D, &g->S));
   kcl_for_each(nodes, grain, count_couplings, g);
-  KCL_TRY(kcl_sparse_shape(ctx, g->S));
+  KCL_CALL(kcl_sparse_shape(ctx, g->S));
   kcl_for_each(nodes, grain, fill_couplings, g);
-done:
-  free(g->strong);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_amg_nodes(kcl_context *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out) {
   const int64_t nodes = A->rows / block;
+  KCL_OWNED_BY(free_node_graph)
   node_graph g = {.A = A, .all = A, .block = block, .theta = theta, .least = kcl_bits(INFINITY)};
-  kcl_csr *norms = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *norms = NULL;
   if (block > 1) {
-    KCL_TRY(kcl_row_list_make(ctx, nodes, nodes, KCL_D, norm_row, &g, NULL, &norms));
+    KCL_CALL(kcl_row_list_make(ctx, nodes, nodes, KCL_D, norm_row, &g, NULL, &norms));
     g.all = norms;
   }
-  KCL_TRY(kcl_alloc_unset(ctx, nodes, sizeof *g.largest, "aggregates", (void **)&g.largest));
+  KCL_CALL(kcl_alloc_unset(ctx, nodes, sizeof *g.largest, "aggregates", (void **)&g.largest));
   kcl_for(nodes, KCL_FEW_ROWS, find_largest_couplings, &g);
-  if (!all_are_strong(&g)) KCL_TRY(copy_strong(ctx, &g, nodes));
+  if (!all_are_strong(&g)) KCL_CALL(copy_strong(ctx, &g, nodes));
   *out = (kcl_nodes){g.S ? g.S : A, g.S}, g.S = NULL;
-done:
-  free(g.largest);
-  kcl_csr_free(&norms);
-  kcl_csr_free(&g.S);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_amg_nodes_free(kcl_nodes *nodes) { kcl_csr_free(&nodes->owned), nodes->S = NULL; }
@@ -150,6 +148,8 @@ typedef struct root_search {
   part_list undecided, pending; /* nodes whose key, and whose `near`, may change */
   _Atomic int64_t left;         /* undecided ones */
 } root_search;
+
+static void free_root_search(root_search *m) { free(m->key), free(m->undecided.node); }
 
 static void begin_rooting(void *arg, int64_t from, int64_t to) {
   root_search *m = arg;
@@ -224,10 +224,9 @@ static void decide_roots(void *arg, int64_t from, int64_t to) {
 
 static int find_roots(kcl_context *ctx, root_search *m) {
   const int64_t n = m->S->rows, parts = (n + ROOTING_PART - 1) / ROOTING_PART;
-  int rc;
-  KCL_TRY(kcl_alloc_unset(ctx, 2 * n, sizeof *m->key, "aggregates", (void **)&m->key));
-  KCL_TRY(kcl_alloc_unset(ctx, 2 * (n + parts), sizeof *m->undecided.node, "aggregates",
-                          (void **)&m->undecided.node));
+  KCL_CALL(kcl_alloc_unset(ctx, 2 * n, sizeof *m->key, "aggregates", (void **)&m->key));
+  KCL_CALL(kcl_alloc_unset(ctx, 2 * (n + parts), sizeof *m->undecided.node, "aggregates",
+                           (void **)&m->undecided.node));
   m->near = m->key + n, m->pending.node = m->undecided.node + n;
   m->undecided.count = m->pending.node + n, m->pending.count = m->undecided.count + parts;
   kcl_for_each(n, ROOTING_PART, begin_rooting, m);
@@ -236,8 +235,7 @@ static int find_roots(kcl_context *ctx, root_search *m) {
     kcl_for_each(n, ROOTING_PART, look_near, m);
     kcl_for_each(n, ROOTING_PART, decide_roots, m);
   } while (m->left);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- who joins which */
@@ -293,22 +291,16 @@ static int64_t dissolve_small(const kcl_nodes *nodes, int32_t *aggregate, int32_
 int kcl_amg_aggregates(kcl_context *ctx, const kcl_nodes *nodes, int least, int32_t **out,
                        int64_t *count) {
   const kcl_csr *S = nodes->S;
-  root_search m = {.S = S};
-  int32_t *aggregate = NULL, *spare = NULL;
-  int rc;
+  KCL_OWNED_BY(free_root_search) root_search m = {.S = S};
+  KCL_OWNED int32_t *aggregate = NULL, *spare = NULL;
   *count = 0;
-  KCL_TRY(find_roots(ctx, &m));
-  KCL_TRY(kcl_alloc_unset(ctx, S->rows, sizeof *aggregate, "aggregates", (void **)&aggregate));
-  KCL_TRY(kcl_alloc_unset(ctx, 2 * S->rows, sizeof *spare, "aggregates", (void **)&spare));
+  KCL_CALL(find_roots(ctx, &m));
+  KCL_CALL(kcl_alloc_unset(ctx, S->rows, sizeof *aggregate, "aggregates", (void **)&aggregate));
+  KCL_CALL(kcl_alloc_unset(ctx, 2 * S->rows, sizeof *spare, "aggregates", (void **)&spare));
   for (int64_t i = 0; i < S->rows; i++)
     aggregate[i] = state_of(m.key[i]) == ROOT ? (int32_t)(*count)++ : -1;
   grow_aggregates(nodes, aggregate, spare);
   if (least > 1) *count = dissolve_small(nodes, aggregate, spare, spare + S->rows, *count, least);
   *out = aggregate, aggregate = NULL;
-done:
-  free(m.key);
-  free(m.undecided.node);
-  free(aggregate);
-  free(spare);
-  return rc;
+  return KCL_OK;
 }

@@ -134,8 +134,7 @@ static int device_keep(kcl_builder *b, kcl_built *A) {
 
 static int device_view(kcl_builder *b, const kcl_stored *C, bool values, kcl_built *out) {
   kcl_device_csr D;
-  int rc = kcl_amg_device_view(b->setup, C, values, &D);
-  if (rc) return rc;
+  KCL_CALL(kcl_amg_device_view(b->setup, C, values, &D));
   device_give(&D, out);
   out->nnz = C->nnz; /* with entries that are zero */
   return KCL_OK;

@@ -31,19 +31,17 @@ static int host_take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
 static int host_interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
                               kcl_built *P, bool *made) {
   kcl_context *ctx = b->M->ctx;
-  kcl_csr *S = NULL, *C = NULL;
-  int32_t *coarse = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *S = NULL;
+  kcl_csr *C = NULL;
+  KCL_OWNED int32_t *coarse = NULL;
   int64_t count;
-  int rc;
-  KCL_TRY(kcl_amg_strong(ctx, A->csr, rule->theta, &S));
-  KCL_TRY(kcl_amg_split(ctx, S, &coarse, &count));
+  KCL_CALL(kcl_amg_strong(ctx, A->csr, rule->theta, &S));
+  KCL_CALL(kcl_amg_split(ctx, S, &coarse, &count));
   if (count && (double)count <= rule->enough)
-    KCL_TRY(kcl_amg_interpolation(ctx, A->csr, S, coarse, count, rule->most, &C));
+    KCL_CALL(kcl_amg_interpolation(ctx, A->csr, S, coarse, count, rule->most, &C));
   *made = C != NULL;
   host_give(KCL_OK, C, P);
-done:
-  free(coarse), kcl_csr_free(&S);
-  return rc;
+  return KCL_OK;
 }
 
 /* P and the next level's vectors. The graph is freed as soon as P is smoothed: what follows touches its pages instead of new ones. */
@@ -51,41 +49,35 @@ static int prolongate(kcl_builder *b, const kcl_csr *A, kcl_nodes *nodes, const 
                       const kcl_aggregation_rule *rule, kcl_csr **P) {
   kcl_context *ctx = b->M->ctx;
   kcl_near_null *v = &b->near_null;
-  kcl_csr *T = NULL;
-  double *coarse = NULL;
-  int rc;
-  KCL_TRY(kcl_amg_tentative(ctx, g, A->rows, v->B, &T, &coarse));
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *T = NULL;
+  KCL_OWNED double *coarse = NULL;
+  KCL_CALL(kcl_amg_tentative(ctx, g, A->rows, v->B, &T, &coarse));
   if (rule->largest > 0) {
-    KCL_TRY(kcl_amg_smoothed(ctx, A, nodes, rule->block, T, rule->largest, P));
+    KCL_CALL(kcl_amg_smoothed(ctx, A, nodes, rule->block, T, rule->largest, P));
     kcl_amg_nodes_free(nodes);
-    KCL_TRY(kcl_amg_limit(ctx, A, T, rule->most_products, rule->most_entries, P));
+    KCL_CALL(kcl_amg_limit(ctx, A, T, rule->most_products, rule->most_entries, P));
   } else
     *P = T, T = NULL;
   free(v->owned);
   v->B = v->owned = coarse, v->block = v->vectors, coarse = NULL;
-done:
-  free(coarse), kcl_csr_free(&T);
-  return rc;
+  return KCL_OK;
 }
 
 static int host_aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
                             kcl_built *P, bool *made) {
   kcl_context *ctx = b->M->ctx;
-  kcl_csr *C = NULL;
-  kcl_nodes nodes = {0};
-  int32_t *aggregate = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = NULL;
+  KCL_OWNED_BY(kcl_amg_nodes_free) kcl_nodes nodes = {0};
+  KCL_OWNED int32_t *aggregate = NULL;
   kcl_aggregation g = {.block = rule->block, .vectors = rule->vectors};
-  int rc;
   *made = false;
-  KCL_TRY(kcl_amg_nodes(ctx, A->csr, rule->block, rule->theta, &nodes));
-  KCL_TRY(kcl_amg_aggregates(ctx, &nodes, rule->least, &aggregate, &g.count));
+  KCL_CALL(kcl_amg_nodes(ctx, A->csr, rule->block, rule->theta, &nodes));
+  KCL_CALL(kcl_amg_aggregates(ctx, &nodes, rule->least, &aggregate, &g.count));
   g.aggregate = aggregate;
-  if (!g.count || (double)(g.count * g.vectors) > rule->enough) goto done;
-  KCL_TRY(prolongate(b, A->csr, &nodes, &g, rule, &C));
+  if (!g.count || (double)(g.count * g.vectors) > rule->enough) return KCL_OK;
+  KCL_CALL(prolongate(b, A->csr, &nodes, &g, rule, &C));
   host_give(KCL_OK, C, P), C = NULL, *made = true;
-done:
-  free(aggregate), kcl_amg_nodes_free(&nodes), kcl_csr_free(&C);
-  return rc;
+  return KCL_OK;
 }
 
 static int host_transpose(kcl_builder *b, kcl_built *A, kcl_built *out) {

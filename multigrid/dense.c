@@ -1,7 +1,6 @@
 /* The dense inverse of a small matrix: in place where it is positive definite, else with row exchanges. */
 #include "multigrid/coarsen.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double NOTHING = 1e-13; /* of the largest pivot: the matrix is singular there */
@@ -92,26 +91,22 @@ static void make_dense(const kcl_csr *A, double *out) {
 
 static int invert_any(kcl_context *ctx, const kcl_csr *A, double *x) {
   const int64_t n = A->rows;
-  double *work;
-  int rc = kcl_alloc_unset(ctx, n * n, sizeof *work, "the coarsest system", (void **)&work);
-  if (rc) return rc;
+  KCL_OWNED double *work = NULL;
+  KCL_CALL(kcl_alloc_unset(ctx, n * n, sizeof *work, "the coarsest system", (void **)&work));
   make_dense(A, work);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < n; j++) x[i * n + j] = i == j;
   invert_general(work, x, n);
-  free(work);
   return KCL_OK;
 }
 
 static int invert_hermitian(kcl_context *ctx, const kcl_csr *A, double *x) {
   const int64_t n = A->rows;
-  double *work;
-  int rc = kcl_alloc_unset(ctx, 2 * n, sizeof *work, "the coarsest system", (void **)&work);
-  if (rc) return rc;
+  KCL_OWNED double *work = NULL;
+  KCL_CALL(kcl_alloc_unset(ctx, 2 * n, sizeof *work, "the coarsest system", (void **)&work));
   make_dense(A, x);
   const bool swept = sweep_symmetric(x, n, work);
-  free(work);
-  if (!swept && (rc = invert_any(ctx, A, x))) return rc;
+  if (!swept) KCL_CALL(invert_any(ctx, A, x));
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j <= i; j++) {
       double *lower = &x[i * n + j], *upper = &x[j * n + i];
@@ -122,16 +117,14 @@ static int invert_hermitian(kcl_context *ctx, const kcl_csr *A, double *x) {
 
 int kcl_dense_inverse(kcl_context *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out) {
   const int64_t n = A->rows;
-  kcl_csr *C = *out = NULL;
-  int rc;
-  KCL_TRY(kcl_csr_create(ctx, n, n, n * n, KCL_D, &C));
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = NULL;
+  *out = NULL;
+  KCL_CALL(kcl_csr_create(ctx, n, n, n * n, KCL_D, &C));
   for (int64_t i = 0; i < n; i++) {
     for (int64_t j = 0; j < n; j++) C->col[i * n + j] = (int32_t)j;
     C->row_ptr[i + 1] = (i + 1) * n;
   }
-  KCL_TRY((hermitian ? invert_hermitian : invert_any)(ctx, A, C->val));
+  KCL_CALL((hermitian ? invert_hermitian : invert_any)(ctx, A, C->val));
   *out = C, C = NULL;
-done:
-  kcl_csr_free(&C);
-  return rc;
+  return KCL_OK;
 }

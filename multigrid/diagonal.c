@@ -26,8 +26,7 @@ static void step_rows(void *arg, int64_t from, int64_t to) {
 
 int kcl_amg_diagonal(kcl_context *ctx, const kcl_csr *A, kcl_smoother kind, double **d) {
   diagonal_sums s = {.A = A, .kind = kind};
-  int rc = kcl_alloc(ctx, A->rows, sizeof **d, "a smoother", (void **)d);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, A->rows, sizeof **d, "a smoother", (void **)d));
   s.d = *d;
   kcl_for(A->rows, KCL_FEW_ROWS, step_rows, &s);
   return KCL_OK;

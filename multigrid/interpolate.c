@@ -16,6 +16,11 @@ typedef struct interpolating {
   int most;
 } interpolating;
 
+static void free_interpolating(interpolating *w) {
+  free(w->beta), free(w->diagonal);
+  kcl_csr_free(&w->C);
+}
+
 static double sum_of_row(const kcl_csr *A, int64_t i) {
   double sum = 0;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) sum += ((const double *)A->val)[k];
@@ -46,12 +51,11 @@ static void fill_coarse(void *arg, int64_t from, int64_t to) {
 
 static int select_coarse(kcl_context *ctx, interpolating *w, int64_t count) {
   const int64_t n = w->A->rows, grain = kcl_row_list_grain(n);
-  int rc = kcl_csr_create(ctx, n, count, 0, KCL_D, &w->C);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_create(ctx, n, count, 0, KCL_D, &w->C));
   kcl_for_each(n, grain, count_coarse, w);
-  rc = kcl_sparse_shape(ctx, w->C);
-  if (!rc) kcl_for_each(n, grain, fill_coarse, w);
-  return rc;
+  KCL_CALL(kcl_sparse_shape(ctx, w->C));
+  kcl_for_each(n, grain, fill_coarse, w);
+  return KCL_OK;
 }
 
 static void sum_diagonal(void *arg, int64_t from, int64_t to) {
@@ -65,12 +69,6 @@ static void sum_diagonal(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static inline void add_coarse(kcl_accumulator *s, const kcl_csr *C, int64_t row, double factor) {
-  const int64_t first = C->row_ptr[row];
-  kcl_accumulator_add(s, C->row_ptr[row + 1] - first, C->col + first,
-                      (const double *)C->val + first, factor);
-}
-
 /* Appends row i of P. The sums are a local copy, which the compiler keeps in registers. */
 static void interpolate_row(void *arg, kcl_row_list *r, int64_t i) {
   const interpolating w = *(const interpolating *)arg;
@@ -81,11 +79,11 @@ static void interpolate_row(void *arg, kcl_row_list *r, int64_t i) {
     return;
   }
   kcl_accumulator s = r->sums;
-  add_coarse(&s, &C, i, scale);
+  kcl_accumulator_add_row(&s, &C, i, scale);
   for (int64_t k = S.row_ptr[i]; k < S.row_ptr[i + 1]; k++) {
     const int64_t j = S.col[k];
     if (w.beta[j] != 0) /* 0: a coarse point, too */
-      add_coarse(&s, &C, j, scale * strong[k] / w.beta[j]);
+      kcl_accumulator_add_row(&s, &C, j, scale * strong[k] / w.beta[j]);
   }
   r->sums = s;
   kcl_row_put_largest(r, w.most);
@@ -93,19 +91,14 @@ static void interpolate_row(void *arg, kcl_row_list *r, int64_t i) {
 
 int kcl_amg_interpolation(kcl_context *ctx, const kcl_csr *A, const kcl_csr *S,
                           const int32_t *coarse, int64_t count, int most, kcl_csr **out) {
+  KCL_OWNED_BY(free_interpolating)
   interpolating w = {.A = A, .S = S, .coarse = coarse, .most = most};
-  int rc;
   *out = NULL;
-  KCL_TRY(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.beta));
-  KCL_TRY(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.diagonal));
-  KCL_TRY(select_coarse(ctx, &w, count));
+  KCL_CALL(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.beta));
+  KCL_CALL(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.diagonal));
+  KCL_CALL(select_coarse(ctx, &w, count));
   kcl_for_each(A->rows, kcl_row_list_grain(A->rows), sum_diagonal, &w);
-  KCL_TRY(kcl_row_list_make(ctx, A->rows, count, KCL_D, interpolate_row, &w, NULL, out));
-done:
-  free(w.beta);
-  free(w.diagonal);
-  kcl_csr_free(&w.C);
-  return rc;
+  return kcl_row_list_make(ctx, A->rows, count, KCL_D, interpolate_row, &w, NULL, out);
 }
 
 /* ---------------------------------------------------------------- fewer entries */
@@ -117,9 +110,7 @@ typedef struct truncating {
 
 static void truncate_row(void *arg, kcl_row_list *r, int64_t i) {
   const truncating *t = arg;
-  const int64_t first = t->P->row_ptr[i];
-  kcl_accumulator_add(&r->sums, t->P->row_ptr[i + 1] - first, t->P->col + first,
-                      (const double *)t->P->val + first, 1);
+  kcl_accumulator_add_row(&r->sums, t->P, i, 1);
   kcl_row_put_largest(r, t->most);
 }
 

@@ -24,8 +24,7 @@ static int keep_level(kcl_builder *b, kcl_built *A, int *number) {
 static int add_coarsest(kcl_builder *b, int coarsest, kcl_level *l, const kcl_built *A) {
   kcl_csr *inverse = NULL;
   if (A->rows > coarsest) return KCL_OK;
-  int rc = b->ops->inverse(b, A, &inverse);
-  if (rc) return rc;
+  KCL_CALL(b->ops->inverse(b, A, &inverse));
   l->inverse = b->M->matrices;
   return kcl_precond_add_level(b->M, inverse, false);
 }
@@ -76,42 +75,34 @@ static int coarsen_level(building *g, int number, kcl_built *A, kcl_built *P, bo
 /* No P, *more false: A is the coarsest. */
 static int make_transfer(building *g, int number, kcl_built *A, transfer *t, bool *more) {
   kcl_builder *b = &g->b;
-  int rc = KCL_OK;
   *more = false;
   if (A->rows > g->h->coarsest && g->h->levels < g->plan->max_levels)
-    KCL_TRY(coarsen_level(g, number, A, &t->P, more));
-  if (*more) KCL_TRY(round_floats(g, &t->P));
-  if (*more) KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
-done:
-  return rc;
+    KCL_CALL(coarsen_level(g, number, A, &t->P, more));
+  if (!*more) return KCL_OK;
+  KCL_CALL(round_floats(g, &t->P));
+  return b->ops->transpose(b, &t->P, &t->R);
 }
 
 static int reuse_transfer(building *g, int number, transfer *t, bool *more) {
   const kcl_preconditioner *before = g->before;
   const kcl_level *l = &((const kcl_hierarchy *)before->data)->level[number];
   kcl_builder *b = &g->b;
-  int rc = KCL_OK;
   *more = l->P != KCL_NO_MATRIX, t->shape = l->shape;
   if (!*more) return KCL_OK;
-  KCL_TRY(b->ops->view(b, before->matrix[l->P].C, true, &t->P));
-  KCL_TRY(b->ops->view(b, before->matrix[l->R].C, true, &t->R));
-  KCL_TRY(b->ops->view(b, before->matrix[l[1].A].C, false, &t->then));
-done:
-  return rc;
+  KCL_CALL(b->ops->view(b, before->matrix[l->P].C, true, &t->P));
+  KCL_CALL(b->ops->view(b, before->matrix[l->R].C, true, &t->R));
+  return b->ops->view(b, before->matrix[l[1].A].C, false, &t->then);
 }
 
 static int keep_transfer(building *g, int number, transfer *t) {
   const kcl_preconditioner *before = g->before;
   const kcl_level *then = before ? &((const kcl_hierarchy *)before->data)->level[number] : NULL;
   kcl_level *l = &g->h->level[number];
-  int rc;
-  if (!before) KCL_TRY(keep_level(&g->b, &t->P, &l->P));
+  if (!before) KCL_CALL(keep_level(&g->b, &t->P, &l->P));
   if (!before) return keep_level(&g->b, &t->R, &l->R);
   l->P = g->b.M->matrices, l->R = l->P + 1;
-  KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->P));
-  KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->R));
-done:
-  return rc;
+  KCL_CALL(kcl_precond_share_matrix(g->b.M, before, then->P));
+  return kcl_precond_share_matrix(g->b.M, before, then->R);
 }
 
 static bool too_many(const building *g, const kcl_built *next) {
@@ -145,14 +136,12 @@ static int make_next(building *g, int number, const kcl_built *A, transfer *t, k
                      bool *more) {
   kcl_builder *b = &g->b;
   bool again = true;
-  int rc;
-  KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, t->then.rows ? &t->then : NULL, &t->shape, next));
+  KCL_CALL(b->ops->galerkin(b, &t->R, A, &t->P, t->then.rows ? &t->then : NULL, &t->shape, next));
   for (int left = g->before ? 0 : g->plan->aggressive - number;
        again && (left > 0 || too_many(g, next)); left = 0)
-    KCL_TRY(coarsen_same_level(g, number, A, t, next, &again));
+    KCL_CALL(coarsen_same_level(g, number, A, t, next, &again));
   if (too_many(g, next)) *more = false, b->ops->free(b, next);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int degree_of(const kcl_hierarchy *h, int number) {

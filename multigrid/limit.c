@@ -146,27 +146,25 @@ static void copy_rows(void *arg, int64_t from, int64_t to) {
 
 static int make_limited(kcl_context *ctx, const limited *l, kcl_csr **out) {
   const int64_t rows = l->P->rows;
-  kcl_csr *C = NULL;
-  int rc;
-  KCL_TRY(kcl_csr_create(ctx, rows, l->P->cols, 0, KCL_D, &C));
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = NULL;
+  KCL_CALL(kcl_csr_create(ctx, rows, l->P->cols, 0, KCL_D, &C));
   for (int64_t i = 0; i < rows; i++) C->row_ptr[i + 1] = row_length_of(source_of_row(l, i), i);
-  KCL_TRY(kcl_sparse_shape(ctx, C));
+  KCL_CALL(kcl_sparse_shape(ctx, C));
   kcl_for_each(rows, kcl_row_list_grain(rows), copy_rows, &(limit_copying){l, C});
   *out = C, C = NULL;
-done:
-  kcl_csr_free(&C);
-  return rc;
+  return KCL_OK;
 }
 
 static int begin_estimate(kcl_context *ctx, entry_estimate *e, int64_t rows, int64_t cols) {
   e->blocks = kcl_sparse_blocks();
-  int rc = kcl_alloc_unset(ctx, rows + (1 + e->blocks) * cols, sizeof *e->row, "an estimate",
-                           (void **)&e->row);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc_unset(ctx, rows + (1 + e->blocks) * cols, sizeof *e->row, "an estimate",
+                           (void **)&e->row));
   e->column = e->row + rows, e->coarse = e->column + cols;
   kcl_for(cols, KCL_FEW_ROWS, draw_keys, e->column);
   return KCL_OK;
 }
+
+static void free_estimate(entry_estimate *e) { free(e->row); }
 
 /* Does P^T A P take more than `most` products? Not counted where the longest row of P, before any limit, rules it out. */
 static bool too_many_products(const limited *l, int64_t longest, double most) {
@@ -178,16 +176,13 @@ int kcl_amg_limit(kcl_context *ctx, const kcl_csr *A, const kcl_csr *T, double m
                   double most_entries, kcl_csr **P) {
   const int64_t longest = kcl_csr_longest_row(*P);
   limited l = {.A = A, .P = *P, .T = T, .longest = longest};
-  entry_estimate e = {.l = &l};
+  KCL_OWNED_BY(free_estimate) entry_estimate e = {.l = &l};
   kcl_csr *C = NULL;
-  int rc;
-  KCL_TRY(begin_estimate(ctx, &e, A->rows, T->cols));
+  KCL_CALL(begin_estimate(ctx, &e, A->rows, T->cols));
   while (l.longest && (too_many_products(&l, longest, most_products) || entries(&e) > most_entries))
     l.longest /= 2;
-  if (l.longest == longest) goto done;
-  KCL_TRY(make_limited(ctx, &l, &C));
+  if (l.longest == longest) return KCL_OK;
+  KCL_CALL(make_limited(ctx, &l, &C));
   kcl_csr_free(P), *P = C;
-done:
-  free(e.row);
-  return rc;
+  return KCL_OK;
 }

@@ -7,7 +7,6 @@
  * Coefficients are constants: what depends on A is in the vector D^-1 / lambda.
  */
 #include "multigrid/smooth.h"
-#include <stdlib.h>
 
 static const double weight[KCL_MOST_DEGREE][KCL_MOST_DEGREE] = {
     {1.12500000000000},
@@ -39,30 +38,26 @@ static int check_positive(const kcl_preconditioner *M, const double *d, int64_t 
 int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const kcl_halo *halo,
                      const char *name, double *largest) {
   const bool pairs = kcl_type_complex(A->type);
-  double *d = NULL;
+  KCL_OWNED double *d = NULL;
   int rc;
-  KCL_TRY(kcl_precond_inverse_diagonal(M, A, NULL, NULL, &d));
+  KCL_CALL(kcl_precond_inverse_diagonal(M, A, NULL, NULL, &d));
   for (int64_t i = 0; pairs && i < A->rows; i++) d[i] = d[2 * i];
-  KCL_TRY(check_positive(M, d, A->rows));
-  KCL_TRY(halo ? kcl_spread_largest(M->ctx, A, d, halo, largest)
-               : kcl_sparse_largest(M->ctx, A, d, largest));
+  KCL_CALL(check_positive(M, d, A->rows));
+  KCL_CALL(halo ? kcl_spread_largest(M->ctx, A, d, halo, largest)
+                : kcl_sparse_largest(M->ctx, A, d, largest));
   for (int64_t i = 0; i < A->rows; i++) d[i] /= *largest;
   rc = kcl_precond_add_vector(M, name, A->rows, KCL_D, d);
   d = NULL;
-done:
-  free(d);
   return rc;
 }
 
 int kcl_add_diagonal(kcl_preconditioner *M, const kcl_csr *A, const char *name, kcl_smoother kind) {
-  double *d = NULL;
+  KCL_OWNED double *d = NULL;
   int rc;
-  KCL_TRY(kcl_amg_diagonal(M->ctx, A, kind, &d));
-  if (kind == KCL_L1_JACOBI) KCL_TRY(check_positive(M, d, A->rows));
+  KCL_CALL(kcl_amg_diagonal(M->ctx, A, kind, &d));
+  if (kind == KCL_L1_JACOBI) KCL_CALL(check_positive(M, d, A->rows));
   rc = kcl_precond_add_vector(M, name, A->rows, KCL_D, d);
   d = NULL;
-done:
-  free(d);
   return rc;
 }
 

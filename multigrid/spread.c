@@ -3,7 +3,6 @@
 #include "core/program/ranks.h"
 #include "multigrid/smooth.h"
 #include "multigrid/coarsen.h"
-#include <stdlib.h>
 
 typedef struct spread {
   kcl_others others; /* the first member */
@@ -62,11 +61,12 @@ static void sizes(spread *s) {
 
 int kcl_spread_largest(kcl_context *ctx, const kcl_csr *A, const double *d, const kcl_halo *halo,
                        double *out) {
-  spread s = {.halo = halo, .rows = A->rows, .type = kcl_wide_type(A->type)};
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, A->rows + halo->count, kcl_type_size(s.type), "Lanczos vectors",
-                    (void **)&s.x));
-  KCL_TRY(kcl_alloc(ctx, A->rows, sizeof *s.size, "Lanczos vectors", (void **)&s.size));
+  const kcl_type type = kcl_wide_type(A->type);
+  const int64_t elements = A->rows + halo->count;
+  KCL_OWNED double *x = NULL, *size = NULL;
+  KCL_CALL(kcl_alloc(ctx, elements, kcl_type_size(type), "Lanczos vectors", (void **)&x));
+  KCL_CALL(kcl_alloc(ctx, A->rows, sizeof *size, "Lanczos vectors", (void **)&size));
+  spread s = {.halo = halo, .type = type, .rows = A->rows, .x = x, .size = size};
   sizes(&s);
   s.others = (kcl_others){.first_row = halo->ranks->first_row,
                           .size = s.size,
@@ -74,8 +74,5 @@ int kcl_spread_largest(kcl_context *ctx, const kcl_csr *A, const double *d, cons
                           .sum = add_over_ranks,
                           .largest = largest_of_ranks,
                           .agree = agree_on_lambda};
-  rc = kcl_sparse_largest_of_all(ctx, A, d, &s.others, out);
-done:
-  free(s.x), free(s.size);
-  return rc;
+  return kcl_sparse_largest_of_all(ctx, A, d, &s.others, out);
 }

@@ -53,18 +53,18 @@ static void fill_strong_entries(void *arg, int64_t from, int64_t to) {
 }
 
 int kcl_amg_strong(kcl_context *ctx, const kcl_csr *A, double theta, kcl_csr **out) {
-  strength s = {.A = A, .theta = theta};
-  int rc;
+  const int64_t grain = kcl_row_list_grain(A->rows);
+  KCL_OWNED bool *strong = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *S = NULL;
   *out = NULL;
-  KCL_TRY(kcl_alloc_unset(ctx, A->nnz, sizeof *s.strong, "couplings", (void **)&s.strong));
-  KCL_TRY(kcl_csr_create(ctx, A->rows, A->cols, 0, KCL_D, &s.S));
-  kcl_for_each(A->rows, kcl_row_list_grain(A->rows), count_strong_entries, &s);
-  KCL_TRY(kcl_sparse_shape(ctx, s.S));
-  kcl_for_each(A->rows, kcl_row_list_grain(A->rows), fill_strong_entries, &s);
-  *out = s.S, s.S = NULL;
-done:
-  free(s.strong), kcl_csr_free(&s.S);
-  return rc;
+  KCL_CALL(kcl_alloc_unset(ctx, A->nnz, sizeof *strong, "couplings", (void **)&strong));
+  KCL_CALL(kcl_csr_create(ctx, A->rows, A->cols, 0, KCL_D, &S));
+  strength s = {A, theta, strong, S};
+  kcl_for_each(A->rows, grain, count_strong_entries, &s);
+  KCL_CALL(kcl_sparse_shape(ctx, S));
+  kcl_for_each(A->rows, grain, fill_strong_entries, &s);
+  *out = S, S = NULL;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- the split */
@@ -79,6 +79,10 @@ typedef struct point_splitting {
   uint8_t *state, *beaten; /* beaten: by an undecided neighbour in this round */
   _Atomic int64_t left;
 } point_splitting;
+
+static void free_splitting(point_splitting *s) {
+  free(s->depend), free(s->priority), free(s->state), free(s->beaten);
+}
 
 static void store(uint8_t *to, uint8_t value) { __atomic_store_n(to, value, __ATOMIC_RELAXED); }
 static uint8_t load_relaxed(const uint8_t *from) { return __atomic_load_n(from, __ATOMIC_RELAXED); }
@@ -147,14 +151,13 @@ static int64_t number_coarse(const point_splitting *s, int64_t n, int32_t *coars
 
 int kcl_amg_split(kcl_context *ctx, const kcl_csr *S, int32_t **coarse, int64_t *count) {
   const int64_t n = S->rows;
-  point_splitting s = {.S = S};
-  int rc;
+  KCL_OWNED_BY(free_splitting) point_splitting s = {.S = S};
   *coarse = NULL;
-  KCL_TRY(kcl_sparse_column_counts(ctx, S, &s.depend));
-  KCL_TRY(kcl_alloc_unset(ctx, n, sizeof *s.priority, "priorities", (void **)&s.priority));
-  KCL_TRY(kcl_alloc_unset(ctx, n, 1, "the split", (void **)&s.state));
-  KCL_TRY(kcl_alloc(ctx, n, 1, "the split", (void **)&s.beaten));
-  KCL_TRY(kcl_alloc_unset(ctx, n, sizeof **coarse, "the split", (void **)coarse));
+  KCL_CALL(kcl_sparse_column_counts(ctx, S, &s.depend));
+  KCL_CALL(kcl_alloc_unset(ctx, n, sizeof *s.priority, "priorities", (void **)&s.priority));
+  KCL_CALL(kcl_alloc_unset(ctx, n, 1, "the split", (void **)&s.state));
+  KCL_CALL(kcl_alloc(ctx, n, 1, "the split", (void **)&s.beaten));
+  KCL_CALL(kcl_alloc_unset(ctx, n, sizeof **coarse, "the split", (void **)coarse));
   kcl_for(n, KCL_FEW_ROWS, begin_splitting, &s);
   do {
     s.left = 0;
@@ -163,10 +166,5 @@ int kcl_amg_split(kcl_context *ctx, const kcl_csr *S, int32_t **coarse, int64_t 
     kcl_for(n, KCL_FEW_ROWS, exclude, &s);
   } while (s.left);
   *count = number_coarse(&s, n, *coarse);
-done:
-  free(s.depend);
-  free(s.priority);
-  free(s.state);
-  free(s.beaten);
-  return rc;
+  return KCL_OK;
 }

@@ -12,9 +12,9 @@
 
 typedef struct basis_splitting {
   const kcl_aggregation *g;
-  const double *B; /* [rows, k]; NULL: ones */
-  int64_t *start;  /* [count + 1] of the aggregates in `member` */
-  int32_t *member; /* their nodes, ascending */
+  const double *B;       /* [rows, k]; NULL: ones */
+  const int64_t *start;  /* [count + 1] of the aggregates in `member` */
+  const int32_t *member; /* their nodes, ascending */
   kcl_csr *T;
   double *coarse; /* [count k, k] */
   _Atomic bool failed;
@@ -123,19 +123,18 @@ static void divide_by_norms(void *arg, int64_t from, int64_t to) {
 
 static int split_near_null(kcl_context *ctx, basis_splitting *s, int64_t nodes) {
   const kcl_aggregation *g = s->g;
-  int rc;
+  KCL_OWNED int64_t *start = NULL;
+  KCL_OWNED int32_t *member = NULL;
   if (g->vectors == 1 && g->block == 1 && norms_of_aggregates(s, nodes)) {
     kcl_for(nodes, KCL_FEW_ROWS, divide_by_norms, s);
     return KCL_OK;
   }
-  KCL_TRY(kcl_alloc(ctx, g->count + 1, sizeof *s->start, "aggregates", (void **)&s->start));
-  KCL_TRY(kcl_alloc_unset(ctx, nodes, sizeof *s->member, "aggregates", (void **)&s->member));
-  kcl_sparse_members(nodes, g->aggregate, g->count, s->start, s->member);
+  KCL_CALL(kcl_alloc(ctx, g->count + 1, sizeof *start, "aggregates", (void **)&start));
+  KCL_CALL(kcl_alloc_unset(ctx, nodes, sizeof *member, "aggregates", (void **)&member));
+  kcl_sparse_members(nodes, g->aggregate, g->count, start, member);
+  s->start = start, s->member = member;
   kcl_for(g->count, KCL_FEW_ROWS / 8, aggregates, s);
-  if (s->failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: aggregates"));
-done:
-  free(s->start), free(s->member);
-  return rc;
+  return s->failed ? kcl_fail(ctx, KCL_MEMORY, "out of memory: aggregates") : KCL_OK;
 }
 
 typedef struct shaping {
@@ -153,27 +152,24 @@ static void count_node_rows(void *arg, int64_t from, int64_t to) {
 /* Rows of nodes without an aggregate are empty. */
 static int shape_tentative(kcl_context *ctx, const kcl_aggregation *g, int64_t rows,
                            kcl_csr **out) {
-  int rc = kcl_csr_create(ctx, rows, g->count * g->vectors, 0, KCL_D, out);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_create(ctx, rows, g->count * g->vectors, 0, KCL_D, out));
   kcl_for(rows / g->block, KCL_FEW_ROWS, count_node_rows, &(shaping){g, (*out)->row_ptr + 1});
   return kcl_sparse_shape(ctx, *out);
 }
 
 int kcl_amg_tentative(kcl_context *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                       kcl_csr **T, double **coarse) {
-  basis_splitting s = {.g = g, .B = B};
-  int rc;
+  const int64_t numbers = g->count * g->vectors * g->vectors;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = NULL;
+  KCL_OWNED double *vectors = NULL;
   *T = NULL, *coarse = NULL;
-  KCL_TRY(shape_tentative(ctx, g, rows, &s.T));
-  KCL_TRY(kcl_alloc(ctx, g->count * g->vectors * g->vectors, sizeof(double), "coarse vectors",
-                    (void **)coarse));
-  s.coarse = *coarse;
-  KCL_TRY(split_near_null(ctx, &s, rows / g->block));
-  *T = s.T, s.T = NULL;
-done:
-  kcl_csr_free(&s.T);
-  if (rc) free(*coarse), *coarse = NULL;
-  return rc;
+  KCL_CALL(shape_tentative(ctx, g, rows, &C));
+  KCL_CALL(kcl_alloc(ctx, numbers, sizeof *vectors, "coarse vectors", (void **)&vectors));
+  basis_splitting s = {.g = g, .B = B, .T = C, .coarse = vectors};
+  KCL_CALL(split_near_null(ctx, &s, rows / g->block));
+  *T = C, C = NULL;
+  *coarse = vectors, vectors = NULL;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- smoothing */
@@ -217,12 +213,6 @@ static double filtered_diagonal(const smoothing_data *f, int64_t i) {
   return found ? sum : 0;
 }
 
-static inline void add_row_of_T(kcl_accumulator *s, const kcl_csr *T, int64_t j, double factor) {
-  const int64_t first = T->row_ptr[j];
-  kcl_accumulator_add(s, T->row_ptr[j + 1] - first, T->col + first, (const double *)T->val + first,
-                      factor);
-}
-
 /* Where the diagonal is not positive: T itself. The sums are a copy, which the compiler keeps in registers. */
 static void smoothed_row(void *arg, kcl_row_list *r, int64_t i) {
   const smoothing_data f = *(const smoothing_data *)arg;
@@ -230,10 +220,10 @@ static void smoothed_row(void *arg, kcl_row_list *r, int64_t i) {
   const double *a = A.val, d = filtered_diagonal(&f, i), scale = d > 0 ? f.omega / d : 0;
   graph_walk w = walk_along(&f, i);
   kcl_accumulator s = r->sums;
-  add_row_of_T(&s, &T, i, d > 0 ? 1 - f.omega : 1);
+  kcl_accumulator_add_row(&s, &T, i, d > 0 ? 1 - f.omega : 1);
   for (int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; k++) {
     const int64_t j = A.col[k];
-    if (j != i && (!f.S || is_kept(&w, j))) add_row_of_T(&s, &T, j, -scale * a[k]);
+    if (j != i && (!f.S || is_kept(&w, j))) kcl_accumulator_add_row(&s, &T, j, -scale * a[k]);
   }
   r->sums = s;
   kcl_row_put(r);

@@ -1,7 +1,6 @@
 /* Sparse approximate inverses: patterns, and their rows in parallel. */
 #include "sparse/local.h"
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct pattern_finding {
   const kcl_csr *A;
@@ -53,15 +52,12 @@ static void pattern_row(void *arg, kcl_row_list *r, int64_t i) {
 
 int kcl_sparse_pattern(kcl_context *ctx, const kcl_csr *A, bool lower, int power, double drop,
                        int most, kcl_csr **out) {
-  pattern_finding f = {.A = A, .drop = drop, .power = power, .most = most, .lower = lower};
-  int rc;
+  KCL_OWNED double *diagonal = NULL;
   *out = NULL;
-  KCL_TRY(kcl_alloc(ctx, A->rows, sizeof *f.diagonal, "a pattern", (void **)&f.diagonal));
+  KCL_CALL(kcl_alloc(ctx, A->rows, sizeof *diagonal, "a pattern", (void **)&diagonal));
+  pattern_finding f = {A, diagonal, drop, power, most, lower};
   kcl_for(A->rows, KCL_FEW_ROWS, diagonals, &f);
-  KCL_TRY(kcl_row_list_make(ctx, A->rows, A->cols, KCL_D, pattern_row, &f, NULL, out));
-done:
-  free(f.diagonal);
-  return rc;
+  return kcl_row_list_make(ctx, A->rows, A->cols, KCL_D, pattern_row, &f, NULL, out);
 }
 
 int kcl_sparse_fsai(kcl_context *ctx, const kcl_csr *A, const kcl_csr *pattern, int64_t *refused,

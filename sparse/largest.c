@@ -2,7 +2,6 @@
  * Gershgorin's bound. */
 #include "sparse/sparse.h"
 #include <math.h>
-#include <stdlib.h>
 
 enum { LANCZOS_STEPS = KCL_LANCZOS_STEPS };
 static const double MARGIN = 1.1; /* Ritz values lie below the eigenvalue */
@@ -179,17 +178,14 @@ int kcl_sparse_largest_of_all(kcl_context *ctx, const kcl_csr *A, const double *
   _Atomic int64_t radius = 0;
   host_lanczos l = {
       .A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1, .others = others, .radius = &radius};
-  double *basis;
-  int rc =
+  KCL_OWNED double *basis = NULL;
+  const int rc =
       kcl_alloc_unset(ctx, vectors * n * l.w, sizeof(double), "Lanczos vectors", (void **)&basis);
-  if (others) rc = others->agree(others, rc);
-  if (rc) goto done;
+  KCL_CALL(others ? others->agree(others, rc) : rc);
   l.v = basis;
   l.u = l.v + n * l.w, l.q = others ? l.u + n * l.w : NULL;
   *out = run_lanczos(&l, n);
-done:
-  free(basis);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_sparse_largest(kcl_context *ctx, const kcl_csr *A, const double *d, double *out) {

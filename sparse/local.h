@@ -9,13 +9,9 @@ typedef struct kcl_local {
 } kcl_local;
 
 /* Makers of rows (kcl_row_list_make); arg: a kcl_local whose A has this type. */
-void kcl_fsai_row_s(void *arg, kcl_row_list *r, int64_t i);
 void kcl_fsai_row_d(void *arg, kcl_row_list *r, int64_t i);
-void kcl_fsai_row_c(void *arg, kcl_row_list *r, int64_t i);
 void kcl_fsai_row_z(void *arg, kcl_row_list *r, int64_t i);
-void kcl_spai_row_s(void *arg, kcl_row_list *r, int64_t i);
 void kcl_spai_row_d(void *arg, kcl_row_list *r, int64_t i);
-void kcl_spai_row_c(void *arg, kcl_row_list *r, int64_t i);
 void kcl_spai_row_z(void *arg, kcl_row_list *r, int64_t i);
 
 #endif

@@ -120,26 +120,23 @@ static void refill_rows(void *arg, kcl_accumulator *s, int64_t from, int64_t to)
 /* R A P in a given pattern; *out stays NULL where that does not have all entries. */
 static int refill(kcl_context *ctx, triple *t, const kcl_csr *pattern, kcl_csr **out) {
   const int64_t cols[2] = {pattern->cols, t->A->cols};
-  int rc;
-  KCL_TRY(like(ctx, pattern, &t->C));
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = NULL;
+  KCL_CALL(like(ctx, pattern, &C));
+  t->C = C;
   if (!kcl_accumulator_for_each(pattern->rows, kcl_row_list_grain(pattern->rows), cols, refill_rows,
                                 t))
-    KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices"));
-  if (!t->other) *out = t->C, t->C = NULL;
-done:
-  kcl_csr_free(&t->C);
-  return rc;
+    return kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices");
+  if (!t->other) *out = C, C = NULL;
+  return KCL_OK;
 }
 
 int kcl_sparse_galerkin(kcl_context *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
                         const kcl_csr *pattern, kcl_csr **out) {
   triple t = {.R = R, .A = A, .P = P};
-  int rc = KCL_OK;
   *out = NULL;
-  if (pattern) rc = refill(ctx, &t, pattern, out);
-  if (!rc && !*out)
-    rc = kcl_row_list_make_through(ctx, R->rows, A->cols, P->cols, galerkin_row, &t, out);
-  return rc;
+  if (pattern) KCL_CALL(refill(ctx, &t, pattern, out));
+  if (*out) return KCL_OK;
+  return kcl_row_list_make_through(ctx, R->rows, A->cols, P->cols, galerkin_row, &t, out);
 }
 
 /* ---------------------------------------------------------------- the transpose */
@@ -151,6 +148,8 @@ typedef struct transposing {
   int64_t *next; /* [blocks, cols] */
   int blocks;
 } transposing;
+
+static void free_transposing(transposing *t) { kcl_csr_free(&t->T), free(t->next); }
 
 static int64_t block_start(const transposing *t, int64_t b) {
   return kcl_sparse_block(t->A->rows, t->blocks, b);
@@ -207,16 +206,13 @@ int kcl_sparse_column_counts(kcl_context *ctx, const kcl_csr *A, int64_t **out) 
 }
 
 int kcl_sparse_transpose(kcl_context *ctx, const kcl_csr *A, kcl_csr **out) {
-  transposing t;
-  int rc;
+  KCL_OWNED_BY(free_transposing) transposing t = {0};
   *out = NULL;
-  KCL_TRY(count_columns(ctx, A, &t));
-  KCL_TRY(kcl_csr_create(ctx, A->cols, A->rows, 0, KCL_D, &t.T));
+  KCL_CALL(count_columns(ctx, A, &t));
+  KCL_CALL(kcl_csr_create(ctx, A->cols, A->rows, 0, KCL_D, &t.T));
   add_up_counts(&t);
-  KCL_TRY(kcl_sparse_entries(ctx, t.T, t.T->row_ptr[A->cols]));
+  KCL_CALL(kcl_sparse_entries(ctx, t.T, t.T->row_ptr[A->cols]));
   kcl_for_each(t.blocks, 1, fill_block, &t);
   *out = t.T, t.T = NULL;
-done:
-  kcl_csr_free(&t.T), free(t.next);
-  return rc;
+  return KCL_OK;
 }

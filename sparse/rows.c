@@ -211,17 +211,15 @@ int64_t kcl_row_list_grain(int64_t rows) { return (int64_t)1 << shift_for(rows);
 static int begin_parts(kcl_context *ctx, row_parts *P) {
   const char *what = "the parts of a matrix";
   const int64_t grain = kcl_row_list_grain(P->rows), spares = 2 * kcl_threads();
-  int rc;
   P->shift = shift_for(P->rows), P->parts = (P->rows + grain - 1) / grain;
-  KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->part, what, (void **)&P->part));
-  KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->made, what, (void **)&P->made));
-  KCL_TRY(kcl_alloc(ctx, P->parts + spares, sizeof *P->spare, what, (void **)&P->spare));
+  KCL_CALL(kcl_alloc(ctx, P->parts, sizeof *P->part, what, (void **)&P->part));
+  KCL_CALL(kcl_alloc(ctx, P->parts, sizeof *P->made, what, (void **)&P->made));
+  KCL_CALL(kcl_alloc(ctx, P->parts + spares, sizeof *P->spare, what, (void **)&P->spare));
   for (; P->spares < spares && P->spares < P->parts; P->spares++) {
     P->spare[P->spares].width = P->width;
     kcl_row_list_reserve(&P->spare[P->spares], 1);
   }
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static void free_lists(kcl_row_list *list, int64_t count) {
@@ -247,10 +245,9 @@ int kcl_sparse_entries(kcl_context *ctx, kcl_csr *C, int64_t count) {
   C->nnz = C->stored = count;
   free(C->col);
   free(C->val);
-  C->col = NULL;
   C->val = NULL;
-  int rc = kcl_alloc_unset(ctx, C->nnz, sizeof *C->col, "column indices", (void **)&C->col);
-  return rc ? rc : kcl_alloc_unset(ctx, C->nnz, kcl_type_size(C->type), "matrix values", &C->val);
+  KCL_CALL(kcl_alloc_unset(ctx, C->nnz, sizeof *C->col, "column indices", (void **)&C->col));
+  return kcl_alloc_unset(ctx, C->nnz, kcl_type_size(C->type), "matrix values", &C->val);
 }
 
 void kcl_sparse_members(int64_t n, const int32_t *group, int64_t groups, int64_t *start,
@@ -302,25 +299,23 @@ static int join_parts(kcl_context *ctx, row_parts *P) {
 /* Makes all rows in parallel: the common part of kcl_row_list_make and kcl_row_list_make_through. */
 static int make_all_rows(kcl_context *ctx, int64_t rows, const int64_t cols[2], kcl_type type,
                          kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out) {
+  KCL_OWNED_BY(free_row_parts)
   row_parts P = {.make = make,
                  .arg = arg,
                  .rows = rows,
                  .width = kcl_type_complex(type) ? 2 : 1,
                  .refused = -1,
                  .caller = pthread_self()};
-  int rc;
   *out = NULL;
   pthread_mutex_init(&P.lock, NULL);
-  KCL_TRY(kcl_csr_create(ctx, rows, cols[0], 0, type, &P.C));
-  KCL_TRY(begin_parts(ctx, &P));
+  KCL_CALL(kcl_csr_create(ctx, rows, cols[0], 0, type, &P.C));
+  KCL_CALL(begin_parts(ctx, &P));
   if (!kcl_accumulator_for_each(rows, kcl_row_list_grain(rows), cols, make_part, &P) || P.failed)
-    KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix"));
+    return kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix");
   if (refused) *refused = P.refused;
-  KCL_TRY(join_parts(ctx, &P));
+  KCL_CALL(join_parts(ctx, &P));
   *out = P.C, P.C = NULL;
-done:
-  free_row_parts(&P);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_row_list_make(kcl_context *ctx, int64_t rows, int64_t cols, kcl_type type,

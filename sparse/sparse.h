@@ -85,6 +85,14 @@ static inline void kcl_accumulator_add(kcl_accumulator *s, int64_t n, const int3
   s->count += end - list;
 }
 
+/* Adds `factor` times row `row` of C. */
+static inline void kcl_accumulator_add_row(kcl_accumulator *s, const kcl_csr *C, int64_t row,
+                                           double factor) {
+  const int64_t first = C->row_ptr[row];
+  kcl_accumulator_add(s, C->row_ptr[row + 1] - first, C->col + first,
+                      (const double *)C->val + first, factor);
+}
+
 /* A growing list of entries: the rows of one part of a matrix. */
 typedef struct kcl_row_list {
   int32_t *col; /* [count] */

@@ -110,9 +110,9 @@ P=core/program/stage.c
 mutant bytes-doubled $P 'bytes += bytes_of_vector(k, list[v], nrhs) *' 'bytes += 2 * bytes_of_vector(k, list[v], nrhs) *' test_methods
 mutant bytes-constants $P '(kcl_vector_shared(k, v) ? 1 : nrhs)' nrhs test_methods
 # ---- functions in place of a matrix
-mutant shell-thread core/cpu/executor.c 'return b->step != CALLING;' 'return b->step != CALLING || (b->step = 0, call_function(b), true);' conform_shell
+mutant shell-thread core/cpu/batch.c 'return b->step != CALLING;' 'return b->step != CALLING || (b->step = 0, call_function(b), true);' conform_shell
 mutant shell-stopped core/opencl/run/call.c 'if (r->idle[0]) return KCL_OK;' '' conform_shell
-mutant shell-failure core/cpu/executor.c 'if (!kcl_program_ranks(b->e->k)) b->status = rc;' '' test_shell
+mutant shell-failure core/cpu/batch.c 'if (!kcl_program_ranks(b->e->k)) b->status = rc;' '' test_shell
 # ---- reductions carried across the loop; residual replacement
 mutant recorder-seeds $P 'bool seeds = k->carried &&' 'bool seeds = false && k->carried &&' test_program
 mutant replacement-host solver/engine/engine.c 'if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);' '' test_program
@@ -123,7 +123,7 @@ mutant sums-fused kernels/scalar.clh '#define r_fma(a, b, c) fma(a, b, c)' '#def
 mutant sums-row kernels/rows.clh 'sum = sum + (first + second);' 'sum = (sum + first) + second;' 'KRYLOCL_TYPES=d test_same_bits'
 mutant sums-opencl kernels/stage.clh 'a[q] = s_make(0);' 'a[q] = s_make(1);' 'KRYLOCL_TYPES=d conform_exec'
 # ---- the control block
-mutant stop-cpu core/cpu/executor.c 'active[c] = !control->stop ||' 'active[c] = true ||' conform_reasons
+mutant stop-cpu core/cpu/batch.c 'active[c] = !control->stop ||' 'active[c] = true ||' conform_reasons
 mutant stop-opencl kernels/stage.clh 'if (!control[c * CONTROL + STOP] ||' 'if (true ||' conform_reasons
 mutant limit kernels/stage.clh 'stop_when(control[ITERATION] >= control[LIMIT], ITERATION_LIMIT, control);' '' conform_reasons
 # ---- claims and certificates
@@ -137,7 +137,7 @@ mutant mixed-range-again solver/mixed/run.c 'norm * *scale > ldexp(1, RANGE)' 't
 # ---- formats: predicted bytes, names, the choice
 mutant bytes-of-format spmv/msr.c 's->nnz - s->diagonal_entries' 's->nnz' 'KRYLOCL_FORMATS=msr KRYLOCL_TYPES=d conform_spmv'
 mutant columns-narrow spmv/sell16.c 'bool narrow = kcl_slice_span(A) <= MOST_SPAN;' 'bool narrow = true;' 'KRYLOCL_FORMATS=sell-dict conform_spmv'
-mutant reserved-names core/matrix/stored.c 'KCL_TRY(kcl_stored_check_names(m));' '' test_names
+mutant reserved-names core/matrix/stored.c 'KCL_CALL(kcl_stored_check_names(m));' '' test_names
 mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
 mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_refused
 # ---- multigrid, incomplete factors, a refresh

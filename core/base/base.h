@@ -17,9 +17,12 @@
 #include "krylocl/bench.h"
 #include "krylocl/check.h"
 #include <math.h>
+#include <stdlib.h>
 
 /* ---------------------------------------------------------------- errors
- * KCL_TRY is for functions that own something: they declare rc, and their label done: frees on both paths. */
+ * KCL_CALL returns from the function with the status of a call that fails. What a function owns is a variable declared with KCL_OWNED
+ * (an array of malloc) or KCL_OWNED_BY(release), which is freed on every path: it begins with a value such as NULL, and what the
+ * caller gets is moved out of it. KCL_TRY is for functions that free otherwise: they declare rc, and their label done: frees. */
 #if defined(__GNUC__)
 #define KCL_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
@@ -40,6 +43,19 @@ bool kcl_run_stoppable(kcl_context *ctx, void (*run)(void *self), void (*release
   do {                                                                                             \
     if ((rc = (call)) != KCL_OK) goto done;                                                        \
   } while (0)
+
+#define KCL_CALL(call)                                                                             \
+  do {                                                                                             \
+    const int failure = (call);                                                                    \
+    if (failure != KCL_OK) return failure;                                                         \
+  } while (0)
+#define KCL_OWNED_BY(release) __attribute__((cleanup(release)))
+#define KCL_OWNED KCL_OWNED_BY(kcl_free_owned)
+static inline void kcl_free_owned(void *variable) {
+  void *array;
+  memcpy(&array, variable, sizeof array);
+  free(array);
+}
 
 /* KCL_USAGE if p, the argument called `name`, is NULL. ctx may be NULL. */
 int kcl_need(kcl_context *ctx, const char *name, const void *p);
@@ -104,6 +120,12 @@ static inline int64_t kcl_first_from(const int32_t *v, int64_t from, int64_t to,
       to = middle;
   }
   return from;
+}
+
+/* For qsort: uint64_t, ascending. */
+static inline int kcl_compare_words(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
 }
 
 static inline int64_t kcl_first_offset_from(const int64_t *v, int64_t from, int64_t to,

@@ -166,8 +166,8 @@ int kcl_output_close(kcl_context *ctx, kcl_output *o, int rc) {
 
 int kcl_file_write(kcl_context *ctx, const char *path, const void *data, size_t size) {
   kcl_output o = {.file = -1};
-  int rc;
-  if ((rc = kcl_need(ctx, "path", path)) || (size && (rc = kcl_need(ctx, "data", data)))) return rc;
-  if ((rc = kcl_output_open(ctx, path, &o))) return rc;
+  KCL_CALL(kcl_need(ctx, "path", path));
+  if (size) KCL_CALL(kcl_need(ctx, "data", data));
+  KCL_CALL(kcl_output_open(ctx, path, &o));
   return kcl_output_close(ctx, &o, kcl_output_write(ctx, &o, data, size));
 }

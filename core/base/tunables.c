@@ -116,8 +116,8 @@ static int read_tunables(kcl_context *ctx, const char *path, FILE *f) {
 
 int kcl_tune_read(kcl_context *ctx, const char *path) {
   KCL_ENTER(ctx);
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "path", path));
   FILE *f = fopen(path, "r");
   return f ? read_tunables(ctx, path, f)
            : kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));

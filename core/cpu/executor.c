@@ -1,226 +1,12 @@
-/* The native executor: interprets stages (stage.c) on a team of threads.
- *
- * The rows of a stage are divided into chunks. Their number, and with it the order of every sum, does not depend on the
- * number of threads: the bits are the same on 1 or 64. Several right-hand sides share a block of the matrix if the format
- * can, and each has the bits of a solve alone. A product that is a function of the caller's stands between two parallel
- * regions, in the thread that called the library.
- * Compiled once per scalar type.
- */
-#include "core/base/team.h"
+/* The native executor: runs batches of passes (batch.c) of stages (stage.c) on a team of threads, and has the memory for them.
+ * Compiled once per scalar type. */
 #include "core/cpu/state.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK_BYTES = 8192 };
 
-static bool any(const bool *of, int nrhs) {
-  for (int c = 0; c < nrhs; c++)
-    if (of[c]) return true;
-  return false;
-}
-
-static bool any_running(const kcl_control *control, int nrhs) {
-  for (int c = 0; c < nrhs; c++)
-    if (!control[c].stop) return true;
-  return false;
-}
-
-/* ---------------------------------------------------------------- y = alpha q + beta y */
-
-/* y = alpha q + beta y; an operand whose coefficient is zero is not read. */
-typedef struct axpby {
-  scalar alpha, beta, *y;
-  const scalar *q;
-} axpby;
-
-static void add_scaled(void *arg, int64_t first, int64_t end) {
-  const axpby *s = arg;
-  const bool q = !s_zero(s->alpha), y = !s_zero(s->beta), whole = s_one(s->alpha);
-  for (int64_t i = first; i < end; i++) {
-    scalar a = !q ? s_make(0) : whole ? s->q[i] : s_mul(s->alpha, s->q[i]);
-    s->y[i] = y ? s_fma(s->beta, s->y[i], a) : a;
-  }
-}
-
-/* ---------------------------------------------------------------- batches of passes */
-
-enum { CALLING = -1 }; /* the product of the stage is a function of the caller's, to be called */
-
-typedef struct cpu_batch {
-  kcl_cpu *e;
-  kcl_phase phase;
-  int64_t passes; /* left */
-  int stage;      /* the next */
-  int64_t step;   /* of the stage that runs: of its product, then of its vectors; or CALLING */
-  bool active[KCL_MAX_NRHS];
-  const axpby
-      *after; /* [nrhs] of each chunk of the product, while it is in the cache; NULL: none */
-  const kcl_stage *ran;    /* the last one; NULL: none yet */
-  const kcl_stage *summed; /* the one before, whose sums are on their way to all ranks; or NULL */
-  int status;              /* of any rank, or of this process alone; the batch ends */
-} cpu_batch;
-
-/* Computes the scalars of stage i for each active right-hand side from the sums of the stage before it; own_sums: where a stage
- * that seeds sums leaves them. */
-static void scalars_of_stage(cpu_batch *b, int i, const scalar *sums, scalar *own_sums) {
-  kcl_cpu *e = b->e;
-  const kcl_program *k = e->k;
-  const kcl_stage *s = &k->stage[b->phase][i], *before = kcl_stage_previous(k, b->phase, i),
-                  *seeds = kcl_stage_seeds(k, b->phase, i);
-  for (int c = 0; c < k->nrhs; c++) {
-    const kcl_control *control = &e->control[c];
-    const int64_t at = (int64_t)c * e->dots * e->chunks;
-    b->active[c] = !control->stop || (control->cycle_open && s->cycle_end);
-    if (!b->active[c]) continue;
-    KCL_TYPED(kcl_cpu_run_scalars)(e, s, before, sums + at, c);
-    if (seeds) KCL_TYPED(kcl_cpu_seed_partials)(e, seeds, e->slot + c * k->slots, own_sums + at);
-  }
-}
-
-static bool ranks_are_unlike(const kcl_cpu *e) {
-  const kcl_ranks *ranks = kcl_program_ranks(e->k);
-  return ranks && ranks->unlike;
-}
-
-static bool pass_is_last(cpu_batch *b) {
-  return b->passes-- == 0 ||
-         (!any_running(b->e->control, b->e->k->nrhs) && !ranks_are_unlike(b->e));
-}
-
-/* Steps of a stage: a product in steps has a barrier after each, and the vector operations follow in one more. */
-static int64_t count_stage_steps(const kcl_stage *s) {
-  return s->A && s->A->steps ? s->A->steps + (s->vectors > 0) : 1;
-}
-
-static void run_step(const cpu_batch *b, const kcl_stage *s, int part, int parts) {
-  const kcl_cpu *e = b->e;
-  for (int c = 0; c < e->k->nrhs; c++)
-    if (b->active[c])
-      s->A->format->step(s->A, vector_of(e, s->x, c), vector_of(e, s->y, c), b->step, part, parts);
-}
-
-/* Can the next stage run before the sums of the last one are added over the ranks? Not where executors of both kinds take part: an
- * OpenCL executor waits for each sum, and ends there if it fails. */
-static bool next_runs_ahead(const cpu_batch *b) {
-  const kcl_program *k = b->e->k;
-  const kcl_ranks *ranks = kcl_program_ranks(k);
-  const bool last = b->stage == k->stages[b->phase];
-  if (!ranks || ranks->sum_rows || ranks->unlike || !kcl_stage_dots(b->ran)) return false;
-  if (last && (!b->passes || !any_running(b->e->control, k->nrhs))) return false;
-  for (int c = 0; c < k->nrhs; c++)
-    if (b->active[c] == (b->e->control[c].stop != 0)) return false; /* its scalars stopped one */
-  return kcl_stage_runs_ahead(&k->stage[b->phase][last ? 0 : b->stage], b->ran);
-}
-
-/* After a stage that ran ahead of sums: waits for the sums, and computes the stage's scalars from them. */
-static void catch_up_scalars(cpu_batch *b) {
-  kcl_cpu *e = b->e;
-  scalar *sums = earlier_sums(e);
-  b->status = KCL_TYPED(kcl_cpu_end_sum)(e, b->summed, b->active, sums);
-  if (!b->status) scalars_of_stage(b, b->stage - 1, sums, latest_sums(e));
-  b->summed = NULL;
-}
-
-static void end_stage(cpu_batch *b) {
-  kcl_cpu *e = b->e;
-  KCL_TYPED(kcl_cpu_end_halo)(e, b->ran, b->active);
-  if (b->summed)
-    catch_up_scalars(b);
-  else if (next_runs_ahead(b))
-    KCL_TYPED(kcl_cpu_begin_sum)(e, b->summed = b->ran, b->active);
-  else
-    b->status = KCL_TYPED(kcl_cpu_sum)(e, b->ran, b->active);
-}
-
-/* Finds the next stage that is active for a right-hand side, and computes its scalars. False: the batch has ended. */
-static bool find_active_stage(cpu_batch *b) {
-  kcl_cpu *e = b->e;
-  for (;;) {
-    if (b->stage == e->k->stages[b->phase]) b->stage = 0;
-    if (b->status || (b->stage == 0 && pass_is_last(b))) return false;
-    if (!b->summed) scalars_of_stage(b, b->stage, latest_sums(e), earlier_sums(e));
-    b->stage++;
-    if (any(b->active, e->k->nrhs)) return true;
-    if (ranks_are_unlike(e))
-      b->status = KCL_TYPED(kcl_cpu_idle)(e, &e->k->stage[b->phase][b->stage - 1]);
-  }
-}
-
-/* The stage becomes the latest: its sums overwrite those of the stage before the last one. */
-static void begin_stage(cpu_batch *b) {
-  b->e->parity ^= 1;
-  b->ran = &b->e->k->stage[b->phase][b->stage - 1];
-  b->step = b->ran->called ? CALLING : 0;
-  KCL_TYPED(kcl_cpu_begin_halo)(b->e, b->ran, b->active);
-}
-
-/* In the thread that called the library. On ranks a failure ends the batch at the next sum: until then this rank takes part in the
- * exchanges of stages, and calls functions, which may exchange as well. */
-static void call_function(cpu_batch *b) {
-  const kcl_stage *s = b->ran;
-  int rc = KCL_OK;
-  for (int c = 0; c < b->e->k->nrhs && !rc; c++)
-    if (b->active[c])
-      rc = kcl_shell_apply(s->called, vector_of(b->e, s->x, c), vector_of(b->e, s->y, c), NULL);
-  if (!b->e->failed) b->e->failed = rc;
-  if (!kcl_program_ranks(b->e->k)) b->status = rc;
-}
-
-/* Advances to the next step of the stage, or to the next active stage. False: the batch has ended, or the parallel region, for a
- * function of the caller's. */
-static bool next_stage(void *arg) {
-  cpu_batch *b = arg;
-  if (b->ran && ++b->step < count_stage_steps(b->ran)) return true;
-  if (b->ran) end_stage(b);
-  if (!find_active_stage(b)) return false;
-  begin_stage(b);
-  return b->step != CALLING;
-}
-
-static void add_chunk(const cpu_batch *b, const kcl_stage *s, int chunk) {
-  const int64_t per = rows_of_chunk(b->e, s), lo = chunk * per,
-                hi = lo + per < s->n ? lo + per : s->n;
-  for (int c = 0; c < b->e->k->nrhs && lo < hi; c++)
-    if (b->active[c]) add_scaled((void *)(uintptr_t)&b->after[c], lo, hi);
-}
-
-/* Sets the sums of the chunks beyond the last row to zero. */
-static void clear_empty_chunks(const cpu_batch *b, const kcl_stage *s, int full) {
-  const kcl_cpu *e = b->e;
-  const int dots = kcl_stage_dots(s);
-  for (int c = 0; c < e->k->nrhs; c++)
-    for (int d = 0; d < dots && b->active[c]; d++) {
-      scalar *sums = latest_sums(e) + (c * e->dots + d) * e->chunks;
-      memset(sums + full, 0, (size_t)(e->chunks - full) * sizeof *sums);
-    }
-}
-
-/* Runs one part of a stage: its chunks of rows; the last part clears the sums of the empty ones. */
-static void run_part(void *arg, int part, int parts) {
-  const cpu_batch *b = arg;
-  kcl_cpu *e = b->e;
-  const kcl_stage *s = &e->k->stage[b->phase][b->stage - 1];
-  if (s->A && b->step < s->A->steps) {
-    run_step(b, s, part, parts);
-    return;
-  }
-  const int full = full_chunks(e, s);
-  for (int c = full * part / parts; c < full * (part + 1) / parts; c++) {
-    KCL_TYPED(kcl_cpu_run_chunk)(e, s, b->active, part, c);
-    if (b->after) add_chunk(b, s, c);
-  }
-  if (part + 1 == parts) clear_empty_chunks(b, s, full);
-}
-
-static int run_team(kcl_cpu *e, kcl_phase phase, int64_t passes, int team, const axpby *after) {
-  cpu_batch b = {.e = e, .phase = phase, .passes = passes, .after = after};
-  if (e->k->stages[phase]) kcl_while(team, next_stage, run_part, &b);
-  while (!b.status && b.step == CALLING) {
-    call_function(&b);
-    if (!b.status) kcl_while(team, next_stage, run_part, &b);
-  }
-  return b.status;
-}
+/* ---------------------------------------------------------------- batches, and the size of the team */
 
 /* Is the phase run many times, as an iteration or a product alone? */
 static bool pass_repeats(const kcl_program *k, kcl_phase phase) {
@@ -232,17 +18,16 @@ static bool pass_repeats(const kcl_program *k, kcl_phase phase) {
 static int cpu_run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
   kcl_cpu *e = ex->data;
   double start = kcl_now();
-  int rc;
   e->failed = KCL_OK;
   if (e->threads > 1 && pass_repeats(e->k, phase) && passes > 1 && --e->until_trial <= 0) {
     int other = e->team == 1 ? e->threads : 1;
-    if ((rc = run_team(e, phase, 1, other, NULL))) return rc;
+    KCL_CALL(KCL_TYPED(kcl_cpu_run_team)(e, phase, 1, other, NULL));
     double seconds = kcl_now() - start;
     if (e->seconds > 0 && seconds < 0.7 * e->seconds) e->team = other;
     e->until_trial = 16;
     passes--, start += seconds;
   }
-  rc = run_team(e, phase, passes, e->team, NULL);
+  const int rc = KCL_TYPED(kcl_cpu_run_team)(e, phase, passes, e->team, NULL);
   e->seconds = (kcl_now() - start) / (double)passes, ex->team = e->team;
   return rc ? rc : e->failed;
 }
@@ -256,7 +41,7 @@ static scalar *column_at(const kcl_vectors *v, int64_t j) {
 /* Runs the program on columns of the caller's from number j on. y NULL: results go to the program's own vectors, and `after`
  * adds them to the caller's. */
 static int run_columns(kcl_cpu *e, const kcl_vectors *x, const kcl_vectors *y, int64_t j, int count,
-                       const axpby *after) {
+                       const kcl_cpu_axpby *after) {
   const kcl_program *k = e->k;
   void *own[2 * KCL_MAX_NRHS];
   e->failed = KCL_OK;
@@ -268,7 +53,7 @@ static int run_columns(kcl_cpu *e, const kcl_vectors *x, const kcl_vectors *y, i
     at[k->x] = column_at(x, j + c);
     if (y) at[k->b] = column_at(y, j + c);
   }
-  const int rc = run_team(e, KCL_START, 1, e->team, after);
+  const int rc = KCL_TYPED(kcl_cpu_run_team)(e, KCL_START, 1, e->team, after);
   for (int c = 0; c < k->nrhs; c++) {
     void **at = e->vec + c * k->vectors;
     at[k->x] = own[2 * c], at[k->b] = own[2 * c + 1];
@@ -287,15 +72,16 @@ static int cpu_multiply(kcl_executor *ex, const kcl_multiplication *m) {
   int rc = KCL_OK;
   for (int64_t j = 0; j < cols && !rc; j += k->nrhs) {
     int count = (int)(cols - j < k->nrhs ? cols - j : k->nrhs);
-    axpby after[KCL_MAX_NRHS];
+    kcl_cpu_axpby after[KCL_MAX_NRHS];
     for (int c = 0; c < count; c++)
-      after[c] = (axpby){alpha, beta, column_at(m->y, j + c), vector_of(e, k->b, c)};
+      after[c] = (kcl_cpu_axpby){alpha, beta, column_at(m->y, j + c), vector_of(e, k->b, c)};
     if (in_place)
       rc = run_columns(e, m->x, m->y, j, count, NULL);
     else if (!s_zero(alpha))
       rc = run_columns(e, m->x, NULL, j, count, called ? NULL : after);
     if (!rc && !in_place && (called || s_zero(alpha)))
-      for (int c = 0; c < count; c++) kcl_for(rows, KCL_FEW, add_scaled, &after[c]);
+      for (int c = 0; c < count; c++)
+        kcl_for(rows, KCL_FEW, KCL_TYPED(kcl_cpu_add_scaled), &after[c]);
   }
   return rc;
 }
@@ -432,8 +218,7 @@ static int allocate_vector(kcl_context *ctx, int64_t n, kcl_type type, void **ou
   vector_head *head;
   const size_t bytes = (size_t)(n + KCL_CPU_PAD) * kcl_type_size(type);
   *out = NULL;
-  int rc = kcl_alloc(ctx, (int64_t)(sizeof *head + bytes), 1, "a vector", (void **)&head);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, (int64_t)(sizeof *head + bytes), 1, "a vector", (void **)&head));
   head->users = 1;
   *out = head + 1;
   return KCL_OK;
@@ -531,9 +316,9 @@ static int elements_of_block(const kcl_program *k, bool fixed) {
 }
 
 int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
-  int rc, nrhs = k->nrhs;
+  int nrhs = k->nrhs;
   kcl_cpu *e;
-  KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
+  KCL_CALL(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
   e = ex->data;
   e->k = k;
   e->threads = e->team = useful_threads(k);
@@ -560,26 +345,25 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .multiply = cpu_multiply,
                        .memory = cpu_memory,
                        .close = close_cpu};
-  KCL_TRY(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
+  KCL_CALL(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
   if (has_temporaries(k))
-    KCL_TRY(kcl_alloc(
+    KCL_CALL(kcl_alloc(
         k->ctx, (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * KCL_MOST_TEMPORARIES * e->block,
         sizeof(scalar), "temporary vectors", (void **)&e->temporary));
-  KCL_TRY(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
-  KCL_TRY(kcl_alloc(k->ctx, 2 * nrhs * e->dots * e->chunks, sizeof(scalar), "partial sums",
-                    (void **)&e->partial[0]));
+  KCL_CALL(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
+  KCL_CALL(kcl_alloc(k->ctx, 2 * nrhs * e->dots * e->chunks, sizeof(scalar), "partial sums",
+                     (void **)&e->partial[0]));
   e->partial[1] = e->partial[0] + nrhs * e->dots * e->chunks;
   if (e->chunk)
-    KCL_TRY(kcl_alloc(k->ctx,
-                      (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * e->dots * KCL_SUM_LANES,
-                      sizeof(scalar), "sums", (void **)&e->sum));
+    KCL_CALL(kcl_alloc(k->ctx,
+                       (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * e->dots * KCL_SUM_LANES,
+                       sizeof(scalar), "sums", (void **)&e->sum));
   if (e->chunk && kcl_program_ranks(k))
-    KCL_TRY(kcl_alloc(k->ctx, nrhs * e->dots * e->chunks, KCL_PARTS * sizeof(double),
-                      "partial sums", (void **)&e->sums));
-  KCL_TRY(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
-                    (void **)&e->history));
+    KCL_CALL(kcl_alloc(k->ctx, nrhs * e->dots * e->chunks, KCL_PARTS * sizeof(double),
+                       "partial sums", (void **)&e->sums));
+  KCL_CALL(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
+                     (void **)&e->history));
   for (int c = 0; c < nrhs; c++)
-    for (int v = 0; v < k->vectors; v++) KCL_TRY(make_vector(ex, v, c));
-done:
-  return rc;
+    for (int v = 0; v < k->vectors; v++) KCL_CALL(make_vector(ex, v, c));
+  return KCL_OK;
 }

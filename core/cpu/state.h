@@ -103,6 +103,20 @@ void KCL_TYPED(kcl_cpu_run_scalars)(kcl_cpu *e, const kcl_stage *s, const kcl_st
 void KCL_TYPED(kcl_cpu_seed_partials)(const kcl_cpu *e, const kcl_stage *last, const scalar *slot,
                                       scalar *partial);
 
+/* ---------------------------------------------------------------- batches of passes (batch.c) */
+
+/* y = alpha q + beta y; an operand whose coefficient is zero is not read. */
+typedef struct kcl_cpu_axpby {
+  scalar alpha, beta, *y;
+  const scalar *q;
+} kcl_cpu_axpby;
+/* For kcl_for: the elements [first, end) of a kcl_cpu_axpby. */
+void KCL_TYPED(kcl_cpu_add_scaled)(void *axpby, int64_t first, int64_t end);
+/* Runs a phase so many times, or until all right-hand sides stopped, on a team of so many threads. after [nrhs]: added to each chunk of the
+ * product while it is in the cache; NULL: none. */
+int KCL_TYPED(kcl_cpu_run_team)(kcl_cpu *e, kcl_phase phase, int64_t passes, int team,
+                                const kcl_cpu_axpby *after);
+
 /* ---------------------------------------------------------------- several ranks (ranks.c) */
 
 /* Begins the halo exchange of a stage, before its threads begin. */

@@ -31,20 +31,17 @@ static int set_threads(int threads) {
 }
 
 int kcl_context_create(const char *device, int threads, kcl_context **out) {
-  kcl_context *ctx;
-  int rc;
-  if (out) *out = NULL;
-  if ((rc = kcl_need(NULL, "out", out))) return rc;
+  KCL_OWNED_BY(kcl_context_free) kcl_context *ctx = NULL;
+  KCL_CALL(kcl_need(NULL, "out", out));
+  *out = NULL;
   if ((ctx = calloc(1, sizeof *ctx)) == NULL)
     return kcl_fail(NULL, KCL_MEMORY, "out of memory: a context");
   ctx->references = 1;
   kcl_context_begin(ctx);
-  KCL_TRY(threads ? set_threads(threads) : KCL_OK);
-  KCL_TRY(device ? kcl_select(ctx, device, threads) : KCL_OK);
+  if (threads) KCL_CALL(set_threads(threads));
+  if (device) KCL_CALL(kcl_select(ctx, device, threads));
   *out = ctx, ctx = NULL;
-done:
-  kcl_context_free(&ctx);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_context_free(kcl_context **ctx) {
@@ -81,24 +78,23 @@ static void describe_native(kcl_device *out) {
 
 static int list_devices(kcl_context *ctx, bool opencl, kcl_device **list, int *count) {
   *count = 0;
-  int rc = kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list));
   describe_native(&(*list)[(*count)++]);
   if (opencl && kcl_opencl_backend) kcl_opencl_backend->list(*list, MOST_DEVICES, count);
   return KCL_OK;
 }
 
 int kcl_device_list(kcl_context *ctx, kcl_device **list, int *count) {
-  int rc;
-  if ((rc = kcl_need(ctx, "list", list)) || (rc = kcl_need(ctx, "count", count))) return rc;
+  KCL_CALL(kcl_need(ctx, "list", list));
+  KCL_CALL(kcl_need(ctx, "count", count));
   return list_devices(ctx, true, list, count);
 }
 
 int kcl_device_current(kcl_context *ctx, kcl_device *out) {
   KCL_HOLD(ctx);
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  if (!ctx->selected) rc = kcl_select(ctx, NULL, 0);
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
+  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
   *out = ctx->device;
   return rc;
 }
@@ -108,12 +104,12 @@ enum device_text { EXTENSIONS, PROPERTIES };
 /* A malloc'd text about the device; an empty one for the native executor. */
 static int get_device_text(kcl_context *ctx, const kcl_device *d, enum device_text what,
                            char **out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = NULL;
-  if ((rc = kcl_need(ctx, "d", d))) return rc;
+  KCL_CALL(kcl_need(ctx, "d", d));
   if (d->platform < 0) return kcl_alloc(ctx, 1, 1, "the text about a device", (void **)out);
-  if ((rc = check_opencl(ctx))) return rc;
+  KCL_CALL(check_opencl(ctx));
   return what == EXTENSIONS ? kcl_opencl_backend->extensions(ctx, d, out)
                             : kcl_opencl_backend->properties(ctx, d, out);
 }
@@ -246,54 +242,44 @@ static int use(kcl_context *ctx, const kcl_device *device, const kcl_opencl_obje
 
 int kcl_select(kcl_context *ctx, const char *want, int threads) {
   KCL_ENTER(ctx);
-  kcl_device *list = NULL;
-  int count, rc = kcl_need(ctx, "ctx", ctx);
-  if (rc || (rc = check_unused(ctx))) return rc;
+  KCL_OWNED kcl_device *list = NULL;
+  int count;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(check_unused(ctx));
   if (!want) want = getenv("KRYLOCL_DEVICE");
   if (!want || !*want) want = "auto";
   bool opencl = strcmp(want, "cpu") != 0; /* starting the drivers takes long */
-  KCL_TRY(list_devices(ctx, opencl, &list, &count));
+  KCL_CALL(list_devices(ctx, opencl, &list, &count));
   int i = match_device(list, count, want);
-  if (i < 0) {
-    rc = no_match(ctx, want, list, count);
-    goto done;
-  }
-  KCL_TRY(threads ? set_threads(threads) : KCL_OK);
-  rc = use(ctx, &list[i], &(kcl_opencl_objects){0});
-done:
-  free(list);
-  return rc;
+  if (i < 0) return no_match(ctx, want, list, count);
+  if (threads) KCL_CALL(set_threads(threads));
+  return use(ctx, &list[i], &(kcl_opencl_objects){0});
 }
 
 static int use_objects(kcl_context *ctx, kcl_opencl_objects o) {
   kcl_device device;
-  int rc;
-  if ((rc = check_unused(ctx)) || (rc = check_opencl(ctx))) return rc;
-  rc = kcl_opencl_backend->device_of(ctx, &o, &device);
-  return rc ? rc : use(ctx, &device, &o);
+  KCL_CALL(check_unused(ctx));
+  KCL_CALL(check_opencl(ctx));
+  KCL_CALL(kcl_opencl_backend->device_of(ctx, &o, &device));
+  return use(ctx, &device, &o);
 }
 
 int kcl_select_opencl(kcl_context *ctx, void *context, void *device, void *queue) {
   KCL_ENTER(ctx);
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx))) return rc;
-  if (!queue &&
-      ((rc = kcl_need(ctx, "context", context)) || (rc = kcl_need(ctx, "device", device))))
-    return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  if (!queue) KCL_CALL(kcl_need(ctx, "context", context));
+  if (!queue) KCL_CALL(kcl_need(ctx, "device", device));
   return use_objects(ctx, (kcl_opencl_objects){context, device, queue});
 }
 
 int kcl_context_create_opencl(void *context, void *device, void *queue, kcl_context **out) {
-  kcl_context *ctx = NULL;
-  int rc;
-  if (out) *out = NULL;
-  if ((rc = kcl_need(NULL, "out", out))) return rc;
-  KCL_TRY(kcl_context_create(NULL, 0, &ctx));
-  KCL_TRY(kcl_select_opencl(ctx, context, device, queue));
+  KCL_OWNED_BY(kcl_context_free) kcl_context *ctx = NULL;
+  KCL_CALL(kcl_need(NULL, "out", out));
+  *out = NULL;
+  KCL_CALL(kcl_context_create(NULL, 0, &ctx));
+  KCL_CALL(kcl_select_opencl(ctx, context, device, queue));
   *out = ctx, ctx = NULL;
-done:
-  kcl_context_free(&ctx);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_context_opencl(kcl_context *ctx, void **context, void **device, void **queue) {
@@ -319,8 +305,8 @@ void kcl_profile_enable(kcl_context *ctx, bool on) {
 
 int kcl_profile_take(kcl_context *ctx, kcl_profile *out) {
   KCL_ENTER(ctx);
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_profile){0};
   if (ctx->opencl) kcl_opencl_backend->profile_take(ctx, out);
   return KCL_OK;

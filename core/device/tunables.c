@@ -12,16 +12,15 @@ int kcl_tune_path(kcl_context *ctx, char *path, size_t capacity) {
 
 int kcl_tunable_get(kcl_context *ctx, int i, kcl_tunable *out) {
   KCL_HOLD(ctx);
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
-  rc = selected(ctx);
+  KCL_CALL(kcl_need(ctx, "out", out));
+  int rc = selected(ctx);
   if (rc) *out = (kcl_tunable){0};
   return rc ? rc : kcl_tune_get(ctx, i, out);
 }
 
 int kcl_tunable_set(kcl_context *ctx, const char *name, int value) {
   KCL_ENTER(ctx);
-  int rc = kcl_need(ctx, "name", name);
-  if (!rc) rc = selected(ctx);
-  return rc ? rc : kcl_tune_set(ctx, name, value);
+  KCL_CALL(kcl_need(ctx, "name", name));
+  KCL_CALL(selected(ctx));
+  return kcl_tune_set(ctx, name, value);
 }

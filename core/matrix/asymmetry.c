@@ -2,7 +2,6 @@
 #include "core/matrix/structure.h"
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct rounding {
   const kcl_csr *A;
@@ -92,13 +91,12 @@ static double difference(const void *arg, int64_t from, int64_t to) {
 
 int kcl_asymmetry(kcl_context *ctx, const kcl_csr *A, double *out) {
   const double unit = A->type == KCL_S || A->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
-  rounding r = {.A = A, .enough = 1e6 * unit};
-  int rc;
-  KCL_TRY(kcl_alloc_unset(ctx, A->rows, sizeof *r.largest, "row maxima", (void **)&r.largest));
-  KCL_TRY(kcl_alloc_unset(ctx, A->rows, sizeof *r.next, "places in rows", (void **)&r.next));
+  KCL_OWNED double *largest = NULL;
+  KCL_OWNED int64_t *next = NULL;
+  KCL_CALL(kcl_alloc_unset(ctx, A->rows, sizeof *largest, "row maxima", (void **)&largest));
+  KCL_CALL(kcl_alloc_unset(ctx, A->rows, sizeof *next, "places in rows", (void **)&next));
+  rounding r = {A, largest, next, 1e6 * unit};
   kcl_for(A->rows, KCL_FEW_ROWS, row_maxima, &r);
   *out = kcl_largest(A->rows, KCL_FEW_ROWS, difference, &r) / unit;
-done:
-  free(r.largest), free(r.next);
-  return rc;
+  return KCL_OK;
 }

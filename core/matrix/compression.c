@@ -52,40 +52,31 @@ int32_t kcl_slice_least(const kcl_csr *A, int64_t slice) {
   return least;
 }
 
-typedef struct block_width {
-  const kcl_csr *A;
-  _Atomic int64_t most;
-} block_width;
-
-static void span(void *arg, int64_t first, int64_t end) {
-  block_width *w = arg;
+static double largest_span(const void *arg, int64_t first, int64_t end) {
+  const kcl_csr *A = arg;
+  int64_t span = 0;
   for (int64_t s = first; s < end; s++) {
-    int32_t least = kcl_slice_least(w->A, s), most = 0;
-    for (int64_t i = s * KCL_SLICE; i < (s + 1) * KCL_SLICE && i < w->A->rows; i++)
-      if (kcl_padding_column(w->A, i) > most) most = kcl_padding_column(w->A, i);
-    kcl_raise(&w->most, most - (int64_t)least);
+    int32_t least = kcl_slice_least(A, s), most = 0;
+    for (int64_t i = s * KCL_SLICE; i < (s + 1) * KCL_SLICE && i < A->rows; i++)
+      if (kcl_padding_column(A, i) > most) most = kcl_padding_column(A, i);
+    if (most - (int64_t)least > span) span = most - (int64_t)least;
   }
+  return (double)span;
 }
 
 int64_t kcl_slice_span(const kcl_csr *A) {
-  block_width w = {.A = A};
-  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / KCL_SLICE, span, &w);
-  return w.most;
+  const int64_t slices = kcl_slice_count(A->rows);
+  return (int64_t)kcl_largest(slices, KCL_FEW_ROWS / KCL_SLICE, largest_span, A);
 }
 
 int kcl_compression(kcl_context *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *s) {
-  kcl_repeats rows = {0}, pairs = {0}, values = {0};
-  int rc;
-  KCL_TRY(kcl_repeats_find_rows(ctx, A, distinct, false, &rows));
-  KCL_TRY(kcl_repeats_find(ctx, A, KCL_PAIRS, &rows, &pairs));
-  KCL_TRY(kcl_repeats_find(ctx, A, KCL_VALUES, kcl_repeats_fit(&rows) ? &rows : &pairs, &values));
+  KCL_OWNED_BY(kcl_repeats_free) kcl_repeats rows = {0}, pairs = {0}, values = {0};
+  KCL_CALL(kcl_repeats_find_rows(ctx, A, distinct, false, &rows));
+  KCL_CALL(kcl_repeats_find(ctx, A, KCL_PAIRS, &rows, &pairs));
+  KCL_CALL(kcl_repeats_find(ctx, A, KCL_VALUES, kcl_repeats_fit(&rows) ? &rows : &pairs, &values));
   s->row_patterns = rows.count, s->pattern_runs = rows.runs;
   s->pattern_entries = kcl_repeats_fit(&rows) ? kcl_repeats_entries(&rows) : 0;
   s->distinct_pairs = pairs.count, s->distinct_values = values.count;
   s->values_fit_float = all_single(A, &values);
-done:
-  kcl_repeats_free(&rows);
-  kcl_repeats_free(&pairs);
-  kcl_repeats_free(&values);
-  return rc;
+  return KCL_OK;
 }

@@ -27,13 +27,13 @@ int kcl_csr_check_sizes(kcl_context *ctx, int64_t rows, int64_t cols, int64_t nn
 }
 
 int kcl_csr_need(kcl_context *ctx, const kcl_csr *A) {
-  int rc;
-  if ((rc = kcl_need(ctx, "A", A))) return rc;
-  if ((rc = kcl_type_check(ctx, "type", A->type))) return rc;
-  if ((rc = kcl_symmetry_check(ctx, A->symmetry))) return rc;
-  if ((rc = kcl_csr_check_sizes(ctx, A->rows, A->cols, A->nnz))) return rc;
-  if ((rc = kcl_need(ctx, "A->row_ptr", A->row_ptr)) || !A->nnz) return rc;
-  if ((rc = kcl_need(ctx, "A->col", A->col))) return rc;
+  KCL_CALL(kcl_need(ctx, "A", A));
+  KCL_CALL(kcl_type_check(ctx, "type", A->type));
+  KCL_CALL(kcl_symmetry_check(ctx, A->symmetry));
+  KCL_CALL(kcl_csr_check_sizes(ctx, A->rows, A->cols, A->nnz));
+  KCL_CALL(kcl_need(ctx, "A->row_ptr", A->row_ptr));
+  if (!A->nnz) return KCL_OK;
+  KCL_CALL(kcl_need(ctx, "A->col", A->col));
   return kcl_need(ctx, "A->val", A->val);
 }
 
@@ -52,8 +52,7 @@ static void check_csr_rows(void *arg, int64_t first, int64_t end) {
 }
 
 int kcl_csr_check(kcl_context *ctx, const kcl_csr *A) {
-  int rc = kcl_csr_need(ctx, A);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_need(ctx, A));
   if (A->row_ptr[0] != 0 || A->row_ptr[A->rows] != A->nnz)
     return kcl_fail(ctx, KCL_USAGE,
                     "row_ptr runs from %lld to %lld, it must run from 0 to nnz, %lld",
@@ -69,20 +68,18 @@ typedef int allocation(kcl_context *ctx, int64_t count, size_t size, const char 
 
 static int create_with(allocation *alloc, kcl_context *ctx, const kcl_csr *like, kcl_csr **out) {
   const int64_t rows = like->rows, nnz = like->nnz;
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
-  kcl_csr *A = *out = NULL;
-  KCL_TRY(kcl_csr_check_sizes(ctx, rows, like->cols, nnz));
-  KCL_TRY(kcl_type_check(ctx, "type", like->type));
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  KCL_CALL(kcl_need(ctx, "out", out));
+  *out = NULL;
+  KCL_CALL(kcl_csr_check_sizes(ctx, rows, like->cols, nnz));
+  KCL_CALL(kcl_type_check(ctx, "type", like->type));
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   *A = *like, A->structure_owners = NULL;
-  KCL_TRY(alloc(ctx, rows + 1, sizeof *A->row_ptr, "row pointers", (void **)&A->row_ptr));
-  KCL_TRY(alloc(ctx, nnz, sizeof *A->col, "column indices", (void **)&A->col));
-  KCL_TRY(alloc(ctx, nnz, kcl_type_size(A->type), "matrix values", &A->val));
+  KCL_CALL(alloc(ctx, rows + 1, sizeof *A->row_ptr, "row pointers", (void **)&A->row_ptr));
+  KCL_CALL(alloc(ctx, nnz, sizeof *A->col, "column indices", (void **)&A->col));
+  KCL_CALL(alloc(ctx, nnz, kcl_type_size(A->type), "matrix values", &A->val));
   *out = A, A = NULL;
-done:
-  kcl_csr_free(&A);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_csr_create(kcl_context *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type,
@@ -112,8 +109,7 @@ int64_t kcl_csr_longest_row(const kcl_csr *A) {
 }
 
 int kcl_csr_lend(kcl_context *ctx, const kcl_csr *A, kcl_csr **out) {
-  int rc = kcl_alloc(ctx, 1, sizeof **out, "a matrix", (void **)out);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof **out, "a matrix", (void **)out));
   **out = *A;
   (*out)->lent = true, (*out)->owners = 0, (*out)->structure_owners = NULL;
   return KCL_OK;
@@ -127,7 +123,7 @@ kcl_csr *kcl_csr_share(kcl_csr *A) {
 /* Has A arrays of its own, each by malloc? */
 static bool owns_arrays(const kcl_csr *A) { return !A->lent && !A->mapped; }
 
-static void free_structure(kcl_csr *A) {
+static void free_indices(kcl_csr *A) {
   int *owners = A->structure_owners;
   if (owners && __atomic_fetch_sub(owners, 1, __ATOMIC_ACQ_REL) > 0) return;
   free(A->row_ptr), free(A->col), free(owners);
@@ -136,10 +132,9 @@ static void free_structure(kcl_csr *A) {
 int kcl_csr_share_structure(kcl_context *ctx, kcl_csr *A, kcl_csr *from) {
   if (!owns_arrays(A) || !owns_arrays(from)) return KCL_OK;
   int **owners = &from->structure_owners;
-  int rc = *owners ? KCL_OK : kcl_alloc(ctx, 1, sizeof **owners, "a matrix", (void **)owners);
-  if (rc) return rc;
+  KCL_CALL(*owners ? KCL_OK : kcl_alloc(ctx, 1, sizeof **owners, "a matrix", (void **)owners));
   __atomic_add_fetch(*owners, 1, __ATOMIC_RELAXED);
-  free_structure(A);
+  free_indices(A);
   A->row_ptr = from->row_ptr, A->col = from->col, A->structure_owners = *owners;
   return KCL_OK;
 }
@@ -150,7 +145,7 @@ static void free_arrays(kcl_csr *A) {
     munmap(A->mapped, A->mapped_size);
     return;
   }
-  free_structure(A), free(A->val);
+  free_indices(A), free(A->val);
 }
 
 void kcl_csr_free(kcl_csr **A) {
@@ -162,15 +157,14 @@ void kcl_csr_free(kcl_csr **A) {
 }
 
 int kcl_csr_convert(kcl_context *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = NULL;
-  if ((rc = kcl_csr_need(ctx, A))) return rc;
+  KCL_CALL(kcl_csr_need(ctx, A));
   if (kcl_type_complex(A->type) && !kcl_type_complex(type))
     return kcl_fail(ctx, KCL_USAGE,
                     "the matrix is complex and a real type was requested: use precision c or z");
   kcl_csr *B = NULL;
-  if ((rc = kcl_csr_create(ctx, A->rows, A->cols, A->nnz, type, &B))) return rc;
+  KCL_CALL(kcl_csr_create(ctx, A->rows, A->cols, A->nnz, type, &B));
   kcl_copy_bytes(B->row_ptr, A->row_ptr, (A->rows + 1) * (int64_t)sizeof *B->row_ptr);
   kcl_copy_bytes(B->col, A->col, A->nnz * (int64_t)sizeof *B->col);
   kcl_copy(type, B->val, A->type, A->val, A->nnz, 1.0);
@@ -183,14 +177,13 @@ int kcl_csr_convert(kcl_context *ctx, const kcl_csr *A, kcl_type type, kcl_csr *
 
 /* Visits rows of A in order, so that the columns of each row of A^H ascend. */
 int kcl_csr_adjoint(kcl_context *ctx, const kcl_csr *A, kcl_csr **out) {
-  kcl_csr *B = NULL;
-  int64_t *next = NULL;
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *B = NULL;
+  KCL_OWNED int64_t *next = NULL;
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = NULL;
-  KCL_TRY(kcl_csr_need(ctx, A));
-  KCL_TRY(kcl_csr_create(ctx, A->cols, A->rows, A->nnz, A->type, &B));
-  KCL_TRY(kcl_alloc(ctx, A->cols, sizeof *next, "the adjoint", (void **)&next));
+  KCL_CALL(kcl_csr_need(ctx, A));
+  KCL_CALL(kcl_csr_create(ctx, A->cols, A->rows, A->nnz, A->type, &B));
+  KCL_CALL(kcl_alloc(ctx, A->cols, sizeof *next, "the adjoint", (void **)&next));
   for (int64_t k = 0; k < A->nnz; k++) B->row_ptr[A->col[k] + 1]++;
   for (int64_t j = 0; j < A->cols; j++) {
     B->row_ptr[j + 1] += B->row_ptr[j];
@@ -209,16 +202,12 @@ int kcl_csr_adjoint(kcl_context *ctx, const kcl_csr *A, kcl_csr **out) {
   B->field = A->field;
   B->stored = A->stored;
   *out = B, B = NULL;
-done:
-  free(next);
-  kcl_csr_free(&B);
-  return rc;
+  return KCL_OK;
 }
 
 static int check_dense(kcl_context *ctx, int64_t rows, int64_t cols, kcl_type type) {
   int64_t bytes;
-  int rc = kcl_type_check(ctx, "type", type);
-  if (rc) return rc;
+  KCL_CALL(kcl_type_check(ctx, "type", type));
   if (type != KCL_D && type != KCL_Z)
     return kcl_fail(ctx, KCL_USAGE, "dense columns are of type KCL_D or KCL_Z");
   if (rows >= 0 && cols >= 0 && !__builtin_mul_overflow(rows, cols, &bytes) &&
@@ -229,24 +218,21 @@ static int check_dense(kcl_context *ctx, int64_t rows, int64_t cols, kcl_type ty
 }
 
 int kcl_dense_need(kcl_context *ctx, const char *name, const kcl_dense *B) {
-  int rc = kcl_need(ctx, name, B);
-  if (rc) return rc;
-  rc = check_dense(ctx, B->rows, B->cols, B->type);
-  return rc || !B->rows || !B->cols ? rc : kcl_need(ctx, name, B->val);
+  KCL_CALL(kcl_need(ctx, name, B));
+  KCL_CALL(check_dense(ctx, B->rows, B->cols, B->type));
+  return B->rows && B->cols ? kcl_need(ctx, name, B->val) : KCL_OK;
 }
 
 int kcl_dense_create(kcl_context *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_dense **out) {
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
-  kcl_dense *B = *out = NULL;
-  KCL_TRY(check_dense(ctx, rows, cols, type));
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *B, "a vector", (void **)&B));
+  KCL_OWNED_BY(kcl_dense_free) kcl_dense *B = NULL;
+  KCL_CALL(kcl_need(ctx, "out", out));
+  *out = NULL;
+  KCL_CALL(check_dense(ctx, rows, cols, type));
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *B, "a vector", (void **)&B));
   *B = (kcl_dense){.rows = rows, .cols = cols, .type = type};
-  KCL_TRY(kcl_alloc(ctx, rows * cols, kcl_type_size(type), "a vector", (void **)&B->val));
+  KCL_CALL(kcl_alloc(ctx, rows * cols, kcl_type_size(type), "a vector", (void **)&B->val));
   *out = B, B = NULL;
-done:
-  kcl_dense_free(&B);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_dense_free(kcl_dense **B) {
@@ -256,14 +242,13 @@ void kcl_dense_free(kcl_dense **B) {
 }
 
 int kcl_dense_convert(kcl_context *ctx, const kcl_dense *B, kcl_type type, kcl_dense **out) {
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = NULL;
-  if ((rc = kcl_dense_need(ctx, "B", B))) return rc;
+  KCL_CALL(kcl_dense_need(ctx, "B", B));
   if (kcl_type_complex(B->type) && !kcl_type_complex(type))
     return kcl_fail(ctx, KCL_USAGE, "the vector is complex and a real type (%c) was requested",
                     kcl_type_letter(type));
-  rc = kcl_dense_create(ctx, B->rows, B->cols, type, out);
-  if (!rc) kcl_copy(type, (*out)->val, B->type, B->val, B->rows * B->cols, 1.0);
-  return rc;
+  KCL_CALL(kcl_dense_create(ctx, B->rows, B->cols, type, out));
+  kcl_copy(type, (*out)->val, B->type, B->val, B->rows * B->cols, 1.0);
+  return KCL_OK;
 }

@@ -28,23 +28,20 @@ int64_t kcl_level_numbers(const kcl_csr *N, const int64_t *end, bool upper, int3
 }
 
 int kcl_level_sets_find(kcl_context *ctx, const kcl_csr *N, kcl_level_sets *out) {
-  kcl_level_sets s = {0};
+  KCL_OWNED_BY(kcl_level_sets_free) kcl_level_sets s = {0};
   const int which = N->rows == N->cols ? side(N) : 0;
-  int rc;
   *out = s, s.upper = which > 0;
   if (!which) return kcl_fail(ctx, KCL_USAGE, "the matrix is not strictly triangular");
-  KCL_TRY(kcl_alloc(ctx, N->rows, sizeof *s.level, "levels", (void **)&s.level));
+  KCL_CALL(kcl_alloc(ctx, N->rows, sizeof *s.level, "levels", (void **)&s.level));
   s.count = kcl_level_numbers(N, N->row_ptr + 1, s.upper, s.level);
-  KCL_TRY(kcl_alloc(ctx, s.count, sizeof *s.rows, "levels", (void **)&s.rows));
-  KCL_TRY(kcl_alloc(ctx, s.count, sizeof *s.work, "levels", (void **)&s.work));
+  KCL_CALL(kcl_alloc(ctx, s.count, sizeof *s.rows, "levels", (void **)&s.rows));
+  KCL_CALL(kcl_alloc(ctx, s.count, sizeof *s.work, "levels", (void **)&s.work));
   for (int64_t i = 0; i < N->rows; i++) {
     s.rows[s.level[i]]++;
     s.work[s.level[i]] += 1 + N->row_ptr[i + 1] - N->row_ptr[i];
   }
   *out = s, s = (kcl_level_sets){0};
-done:
-  kcl_level_sets_free(&s);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_level_sets_free(kcl_level_sets *s) {

@@ -227,9 +227,8 @@ static void renumber_codes(void *arg, int64_t first, int64_t end) {
 
 /* Renumbers `code` from the numbers of each table to the numbers of the whole. */
 static int number_rows(kcl_context *ctx, scanning *s) {
-  int rc = kcl_alloc_unset(ctx, KCL_MOST_REPEATS, s->tables * sizeof *s->map, "a table of repeats",
-                           (void **)&s->map);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc_unset(ctx, KCL_MOST_REPEATS, s->tables * sizeof *s->map, "a table of repeats",
+                           (void **)&s->map));
   kcl_for_each(s->tables, 1, map_tables, s);
   kcl_for(s->A->rows, KCL_FEW, renumber_codes, s);
   free(s->map);
@@ -265,18 +264,17 @@ done:
 
 int kcl_repeats_find(kcl_context *ctx, const kcl_csr *A, kcl_repeats_kind kind,
                      const kcl_repeats *from, kcl_repeats *out) {
-  int rc;
+  KCL_OWNED_BY(kcl_repeats_free) kcl_repeats r = {0};
   if (!kcl_repeats_fit(from)) return scan_all(ctx, A, kind, false, out);
-  KCL_TRY(allocate_repeats(ctx, out, A, kind));
-  for (int64_t n = 0; n < from->count && kcl_repeats_fit(out); n++)
+  KCL_CALL(allocate_repeats(ctx, &r, A, kind));
+  for (int64_t n = 0; n < from->count && kcl_repeats_fit(&r); n++)
     if (from->kind == KCL_ROWS)
-      scan_row(out, from->row[n]);
+      scan_row(&r, from->row[n]);
     else
-      number_repeat(out, from->row[n], from->entry[n]);
-  if (out->failed) rc = out_of_memory(ctx);
-done:
-  if (rc) kcl_repeats_free(out);
-  return rc;
+      number_repeat(&r, from->row[n], from->entry[n]);
+  if (r.failed) return out_of_memory(ctx);
+  *out = r, r = (kcl_repeats){0};
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- distinct rows */
@@ -300,8 +298,7 @@ int kcl_distinct_rows_list_runs(kcl_context *ctx, kcl_distinct_rows *d, bool *fe
   kcl_repeats *r = &d->found;
   *few = d->run;
   if (*few || !r->A || !kcl_repeats_fit(r) || RUN_ROWS * r->runs > r->A->rows) return KCL_OK;
-  int rc = kcl_alloc_unset(ctx, r->runs + 1, sizeof *d->run, "runs of rows", (void **)&d->run);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc_unset(ctx, r->runs + 1, sizeof *d->run, "runs of rows", (void **)&d->run));
   int64_t n = 0;
   for (int64_t i = 0; i < r->A->rows; i++)
     if (i == 0 || r->code[i] != r->code[i - 1]) d->run[n++] = i;
@@ -338,22 +335,21 @@ static int copy_found(kcl_context *ctx, kcl_distinct_rows *d, const kcl_distinct
   const kcl_repeats *from = &before->found;
   kcl_repeats *to = &d->found;
   const int64_t rows = d->A->rows;
-  int rc;
   *to = (kcl_repeats){.A = d->A,
                       .kind = KCL_ROWS,
                       .count = from->count,
                       .runs = from->runs,
                       .capacity = from->count};
-  KCL_TRY(kcl_alloc_unset(ctx, to->count, sizeof *to->row, "distinct rows", (void **)&to->row));
-  KCL_TRY(kcl_alloc_unset(ctx, to->count, sizeof *to->entry, "distinct rows", (void **)&to->entry));
-  KCL_TRY(kcl_alloc_unset(ctx, rows, sizeof *to->code, "row codes", (void **)&to->code));
-  KCL_TRY(kcl_alloc_unset(ctx, to->runs + 1, sizeof *d->run, "runs of rows", (void **)&d->run));
+  KCL_CALL(kcl_alloc_unset(ctx, to->count, sizeof *to->row, "distinct rows", (void **)&to->row));
+  KCL_CALL(
+      kcl_alloc_unset(ctx, to->count, sizeof *to->entry, "distinct rows", (void **)&to->entry));
+  KCL_CALL(kcl_alloc_unset(ctx, rows, sizeof *to->code, "row codes", (void **)&to->code));
+  KCL_CALL(kcl_alloc_unset(ctx, to->runs + 1, sizeof *d->run, "runs of rows", (void **)&d->run));
   memcpy(to->row, from->row, (size_t)to->count * sizeof *to->row);
   memcpy(to->entry, from->entry, (size_t)to->count * sizeof *to->entry);
   memcpy(to->code, from->code, (size_t)rows * sizeof *to->code);
   memcpy(d->run, before->run, (size_t)(to->runs + 1) * sizeof *d->run);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_distinct_rows_renew(kcl_context *ctx, kcl_distinct_rows *d, const kcl_distinct_rows *before,
@@ -368,8 +364,7 @@ int kcl_distinct_rows_renew(kcl_context *ctx, kcl_distinct_rows *d, const kcl_di
 int kcl_repeats_find_rows(kcl_context *ctx, const kcl_csr *A, kcl_distinct_rows *distinct,
                           bool codes, kcl_repeats *out) {
   if (!distinct || distinct->A != A) return scan_all(ctx, A, KCL_ROWS, codes, out);
-  const int rc = distinct->found.A ? KCL_OK : scan_all(ctx, A, KCL_ROWS, true, &distinct->found);
-  if (rc) return rc;
+  KCL_CALL(distinct->found.A ? KCL_OK : scan_all(ctx, A, KCL_ROWS, true, &distinct->found));
   *out = distinct->found;
   out->shared = true;
   return KCL_OK;

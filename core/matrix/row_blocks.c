@@ -28,60 +28,47 @@ static int64_t halo_list(const kcl_csr *A, int64_t lo, int64_t hi, int64_t limit
 
 int kcl_row_blocks_find(kcl_context *ctx, const kcl_csr *A, int64_t block, int64_t limit,
                         kcl_row_blocks *out) {
+  KCL_OWNED_BY(kcl_row_blocks_free)
   kcl_row_blocks p = {.count = (A->rows + block - 1) / block, .A = *A};
-  uint64_t *seen = NULL;
-  int32_t *before = NULL, *wide = NULL; /* wide: [count, limit] */
-  int rc;
+  KCL_OWNED uint64_t *seen = NULL;
+  KCL_OWNED int32_t *before = NULL, *wide = NULL; /* wide: [count, limit] */
+  p.A.col = NULL;
   *out = (kcl_row_blocks){0};
   if (limit < 1) return KCL_OK; /* local memory is full without them */
-  p.A.col = NULL;
-  KCL_TRY(kcl_alloc(ctx, A->nnz, sizeof *p.A.col, "columns", (void **)&p.A.col));
-  KCL_TRY(kcl_alloc(ctx, A->cols / 64 + 1, sizeof *seen, "columns", (void **)&seen));
-  KCL_TRY(kcl_alloc(ctx, A->cols / 64 + 1, sizeof *before, "columns", (void **)&before));
-  KCL_TRY(kcl_alloc(ctx, p.count * limit, sizeof *wide, "halo lists", (void **)&wide));
-  KCL_TRY(kcl_alloc(ctx, p.count + 1, sizeof *p.from, "halo lists", (void **)&p.from));
+  KCL_CALL(kcl_alloc(ctx, A->nnz, sizeof *p.A.col, "columns", (void **)&p.A.col));
+  KCL_CALL(kcl_alloc(ctx, A->cols / 64 + 1, sizeof *seen, "columns", (void **)&seen));
+  KCL_CALL(kcl_alloc(ctx, A->cols / 64 + 1, sizeof *before, "columns", (void **)&before));
+  KCL_CALL(kcl_alloc(ctx, p.count * limit, sizeof *wide, "halo lists", (void **)&wide));
+  KCL_CALL(kcl_alloc(ctx, p.count + 1, sizeof *p.from, "halo lists", (void **)&p.from));
   for (int64_t i = 0; i < p.count; i++) {
     int64_t lo = i * block, hi = lo + block < A->rows ? lo + block : A->rows;
     int64_t found = halo_list(A, lo, hi, limit, seen, before, wide + i * limit, p.A.col);
-    if (found < 0) goto done;
+    if (found < 0) return KCL_OK;
     if (found > p.most) p.most = found;
     p.from[i + 1] = (int32_t)(p.from[i] + found);
   }
-  KCL_TRY(kcl_alloc(ctx, p.from[p.count], sizeof *p.column, "halo lists", (void **)&p.column));
+  KCL_CALL(kcl_alloc(ctx, p.from[p.count], sizeof *p.column, "halo lists", (void **)&p.column));
   for (int64_t i = 0; i < p.count; i++)
     memcpy(p.column + p.from[i], wide + i * limit,
            (size_t)(p.from[i + 1] - p.from[i]) * sizeof *p.column);
   p.A.cols = p.most;
   *out = p, p = (kcl_row_blocks){0};
-done:
-  free(seen);
-  free(before);
-  free(wide);
-  kcl_row_blocks_free(&p);
-  return rc;
+  return KCL_OK;
 }
 
-typedef struct halo_reach {
-  const kcl_csr *A;
-  _Atomic int64_t most;
-} halo_reach;
-
-static void bandwidth(void *arg, int64_t first, int64_t end) {
-  halo_reach *w = arg;
-  const kcl_csr *A = w->A;
+static double bandwidth(const void *arg, int64_t first, int64_t end) {
+  const kcl_csr *A = arg;
   int64_t most = 0;
   for (int64_t i = first; i < end; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       int64_t away = i < A->col[k] ? A->col[k] - i : i - A->col[k];
       if (away > most) most = away;
     }
-  kcl_raise(&w->most, most);
+  return (double)most;
 }
 
 int64_t kcl_bandwidth(const kcl_csr *A) {
-  halo_reach w = {.A = A};
-  kcl_for(A->rows, KCL_FEW_ROWS, bandwidth, &w);
-  return w.most;
+  return (int64_t)kcl_largest(A->rows, KCL_FEW_ROWS, bandwidth, A);
 }
 
 void kcl_row_blocks_free(kcl_row_blocks *p) {

@@ -13,8 +13,7 @@ static const kcl_format shell_format = {
 
 int kcl_shell_check(kcl_context *ctx, const kcl_shell *s) {
   enum { ALL = KCL_SHELL_HERMITIAN | KCL_SHELL_POSITIVE | KCL_SHELL_ADJOINT };
-  int rc = kcl_type_check(ctx, "type", s->type);
-  if (rc) return rc;
+  KCL_CALL(kcl_type_check(ctx, "type", s->type));
   if (!s->apply)
     return kcl_fail(ctx, KCL_USAGE, "apply is NULL: a function %s is needed",
                     s->inverse ? "z = M^-1 r" : "y = A x");
@@ -43,8 +42,7 @@ int kcl_shell_check(kcl_context *ctx, const kcl_shell *s) {
 int kcl_stored_of_shell(kcl_context *ctx, const kcl_shell *shell, bool adjoint, kcl_stored **out) {
   const int64_t rows = adjoint ? shell->cols : shell->rows,
                 cols = adjoint ? shell->rows : shell->cols;
-  int rc = kcl_alloc(ctx, 1, sizeof **out, "a matrix", (void **)out);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof **out, "a matrix", (void **)out));
   **out = (kcl_stored){.ctx = ctx,
                        .format = &shell_format,
                        .type = shell->type,

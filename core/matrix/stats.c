@@ -3,14 +3,13 @@
 #include "core/matrix/repeats.h"
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct stats_counting {
   const kcl_csr *A;
   double row_mean;
   _Atomic unsigned char *seen; /* [rows + cols - 1]: diagonals with an entry */
-  _Atomic int64_t least, most, empty, bandwidth, diagonals, diagonal_entries;
+  _Atomic int64_t least, most, empty, bandwidth, diagonal_entries;
 } stats_counting;
 
 static double measure_lengths(const void *arg, int64_t from, int64_t to) {
@@ -65,21 +64,20 @@ static void mark_diagonals(void *arg, int64_t from, int64_t to) {
   c->diagonal_entries += diagonal_entries;
 }
 
-static void count_marks(void *arg, int64_t from, int64_t to) {
-  stats_counting *c = arg;
+static double count_marks(const void *arg, int64_t from, int64_t to) {
+  const stats_counting *c = arg;
   int64_t count = 0;
   for (int64_t d = from; d < to; d++)
     count += atomic_load_explicit(&c->seen[d], memory_order_relaxed);
-  c->diagonals += count;
+  return (double)count;
 }
 
 /* Bandwidth, number of diagonals, entries of the main one. */
 static void count_diagonals(stats_counting *c, kcl_stats *s) {
   const kcl_csr *A = c->A;
   kcl_for(A->rows, KCL_FEW_ROWS, mark_diagonals, c);
-  kcl_for(A->rows + A->cols, KCL_FEW, count_marks, c);
-  s->bandwidth = c->bandwidth, s->diagonals = c->diagonals;
-  s->diagonal_entries = c->diagonal_entries;
+  s->diagonals = (int64_t)kcl_sum(A->rows + A->cols, KCL_FEW, count_marks, c);
+  s->bandwidth = c->bandwidth, s->diagonal_entries = c->diagonal_entries;
 }
 
 int kcl_check_declared(kcl_context *ctx, const kcl_csr *A, const kcl_stats *s) {
@@ -117,18 +115,16 @@ static int report_symmetry(kcl_context *ctx, const kcl_csr *A, const kcl_mirror 
 }
 
 int kcl_csr_structure(kcl_context *ctx, const kcl_csr *A, kcl_stats *out) {
-  stats_counting c = {.A = A};
-  int rc;
+  KCL_OWNED _Atomic unsigned char *seen = NULL;
   *out = (kcl_stats){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .stored = A->stored};
   out->zero_cols = -1; /* not counted */
-  KCL_TRY(kcl_alloc(ctx, A->rows + A->cols, 1, "the map of diagonals", (void **)&c.seen));
+  KCL_CALL(kcl_alloc(ctx, A->rows + A->cols, 1, "the map of diagonals", (void **)&seen));
+  stats_counting c = {.A = A, .seen = seen};
   count_row_lengths(&c, out);
   count_diagonals(&c, out);
-  KCL_TRY(kcl_structure(ctx, A, out));
+  KCL_CALL(kcl_structure(ctx, A, out));
   out->slice_span = kcl_slice_span(A);
-done:
-  free((void *)c.seen);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_csr_values(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *distinct,
@@ -147,9 +143,9 @@ int kcl_csr_values(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows *
 }
 
 int kcl_csr_stats(kcl_context *ctx, const kcl_csr *A, kcl_stats *out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "out", out)) || (rc = kcl_csr_need(ctx, A))) return rc;
-  rc = kcl_csr_structure(ctx, A, out);
-  if (!rc) rc = kcl_csr_values(ctx, A, NULL, NULL, out);
-  return rc ? rc : kcl_compression(ctx, A, NULL, out);
+  KCL_CALL(kcl_need(ctx, "out", out));
+  KCL_CALL(kcl_csr_need(ctx, A));
+  KCL_CALL(kcl_csr_structure(ctx, A, out));
+  KCL_CALL(kcl_csr_values(ctx, A, NULL, NULL, out));
+  return kcl_compression(ctx, A, NULL, out);
 }

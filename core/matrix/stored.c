@@ -27,8 +27,7 @@ void kcl_stored_borrow(kcl_stored *m, const char *name, kcl_array_kind kind, int
 
 int kcl_stored_array(kcl_stored *m, const char *name, kcl_array_kind kind, int64_t count,
                      void **data) {
-  int rc = kcl_alloc(m->ctx, count, kcl_array_element(kind, m->type), name, data);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(m->ctx, count, kcl_array_element(kind, m->type), name, data));
   kcl_stored_borrow(m, name, kind, count, *data);
   m->array[m->arrays - 1].borrowed = false;
   return KCL_OK;
@@ -48,8 +47,7 @@ int kcl_stored_narrow(kcl_stored *m) {
   a->kind = KCL_SINGLE;
   if (m->lanes > 2) m->lanes /= 2;
   if (!a->data) return KCL_OK;
-  int rc = kcl_alloc_unset(m->ctx, a->count, sizeof(float), "values as float", &to);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc_unset(m->ctx, a->count, sizeof(float), "values as float", &to));
   kcl_copy(KCL_S, to, KCL_D, a->data, a->count, 1.0);
   if (!a->borrowed) free(a->data);
   a->data = to, a->borrowed = false;
@@ -108,9 +106,9 @@ double kcl_stored_prepared_bytes(const kcl_stored *m) {
 static int build_knowing(kcl_context *ctx, const kcl_format *f, const kcl_csr *A,
                          struct kcl_distinct_rows *distinct, const kcl_stored *before,
                          kcl_stored **out) {
-  kcl_stored *m = *out = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
+  KCL_OWNED_BY(kcl_stored_free) kcl_stored *m = NULL;
+  *out = NULL;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
   *m = (kcl_stored){.ctx = ctx,
                     .format = f,
                     .type = A->type,
@@ -122,15 +120,13 @@ static int build_knowing(kcl_context *ctx, const kcl_format *f, const kcl_csr *A
                     .distinct = distinct,
                     .before = before,
                     .scatter_items = A->nnz};
-  KCL_TRY(f->build(m, A));
+  KCL_CALL(f->build(m, A));
   m->distinct = NULL, m->before = NULL;
-  KCL_TRY(kcl_stored_check_names(m));
+  KCL_CALL(kcl_stored_check_names(m));
   if (f->image) add_image(m);
   if (!kcl_stored_gpu_layout(m)) m->lanes = 1;
   *out = m, m = NULL;
-done:
-  kcl_stored_free(&m);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_stored_build_from(kcl_context *ctx, const kcl_format *f, const kcl_csr *A,

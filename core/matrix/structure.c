@@ -136,8 +136,7 @@ static void count_short_rows(void *arg, int64_t from, int64_t to) {
 int kcl_count_overflow(kcl_context *ctx, const kcl_csr *A, kcl_stats *s) {
   length_histogram l = {.A = A};
   int64_t filled = 0;
-  int rc = kcl_alloc(ctx, s->row_max + 1, sizeof *l.rows, "row lengths", (void **)&l.rows);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, s->row_max + 1, sizeof *l.rows, "row lengths", (void **)&l.rows));
   kcl_for(A->rows, KCL_FEW_ROWS, count_short_rows, &l);
   s->hyb_width = s->row_max;
   while (s->hyb_width > 0 && 3 * (filled += l.rows[s->hyb_width]) < A->rows) s->hyb_width--;
@@ -152,7 +151,6 @@ int kcl_count_overflow(kcl_context *ctx, const kcl_csr *A, kcl_stats *s) {
 typedef struct blocking {
   const kcl_csr *A;
   int b;
-  _Atomic int64_t blocks;
 } blocking;
 
 /* Distinct block columns of the b rows from `base` on: their columns ascend, so they are merged. Inlined, so that its loops
@@ -212,8 +210,8 @@ bool kcl_rows_moved(const kcl_csr *A, int b, int64_t base, int back) {
 
 /* Counts the blocks of block rows [from, to). On most grids a block row repeats the one before, or the third before where
  * points have three unknowns, and so needs no count of its own. */
-static void count_block_rows(void *arg, int64_t from, int64_t to) {
-  blocking *c = arg;
+static double count_block_rows(const void *arg, int64_t from, int64_t to) {
+  const blocking *c = arg;
   const int b = c->b;
   int64_t blocks = 0, recent[3] = {0};
   for (int64_t i = from; i < to; i++) {
@@ -225,16 +223,14 @@ static void count_block_rows(void *arg, int64_t from, int64_t to) {
       recent[i % 3] = blocks_at(c->A, b, base);
     blocks += recent[i % 3];
   }
-  c->blocks += blocks;
+  return (double)blocks;
 }
 
 static int64_t block_rows(const kcl_csr *A, int b) { return (A->rows + b - 1) / b; }
 
 /* Counts the b x b blocks that have an entry. */
 static int64_t count_matrix_blocks(const kcl_csr *A, int b) {
-  blocking c = {.A = A, .b = b};
-  kcl_for(block_rows(A, b), KCL_FEW_ROWS / b, count_block_rows, &c);
-  return c.blocks;
+  return (int64_t)kcl_sum(block_rows(A, b), KCL_FEW_ROWS / b, count_block_rows, &(blocking){A, b});
 }
 
 /* The share of entries in the b x b blocks with an entry: samples one of every 256 block rows, at varying positions. */

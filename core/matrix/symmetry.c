@@ -4,7 +4,6 @@
  * by bisection. */
 #include "core/matrix/structure.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- exactly */
 
@@ -91,14 +90,13 @@ static double first_shift(const kcl_csr *A) {
 }
 
 int kcl_mirrored(kcl_context *ctx, const kcl_csr *A, kcl_mirror *out) {
-  mirror_comparing c = {.A = A, .shift = first_shift(A)};
+  KCL_OWNED int64_t *next = NULL;
   *out = (kcl_mirror){0};
   if (A->rows != A->cols) return KCL_OK;
-  int rc = kcl_alloc_unset(ctx, A->rows, sizeof *c.next, "places in rows", (void **)&c.next);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc_unset(ctx, A->rows, sizeof *next, "places in rows", (void **)&next));
+  mirror_comparing c = {.A = A, .next = next, .shift = first_shift(A)};
   kcl_for(A->rows, KCL_FEW_ROWS, compare_rows, &c);
   if (c.below == c.above) *out = mirror_without(c.broken); /* those above have images, too */
-  free(c.next);
   return KCL_OK;
 }
 
@@ -157,21 +155,18 @@ static void compare_all_runs(run_comparing *c, const int64_t *start, met_rows *m
 
 int kcl_mirrored_in_runs(kcl_context *ctx, const kcl_distinct_rows *d, kcl_mirror *out) {
   run_comparing c = {.A = d->A, .rows = &d->found, .run = d->run};
-  int64_t *start = NULL; /* [distinct rows + 1] */
-  met_rows *met = NULL;
-  int rc;
+  KCL_OWNED int64_t *start = NULL; /* [distinct rows + 1] */
+  KCL_OWNED met_rows *met = NULL;
   *out = (kcl_mirror){0};
   if (d->A->rows != d->A->cols) return KCL_OK;
-  KCL_TRY(kcl_alloc(ctx, d->found.count + 1, sizeof *start, "distinct rows", (void **)&start));
+  KCL_CALL(kcl_alloc(ctx, d->found.count + 1, sizeof *start, "distinct rows", (void **)&start));
   for (int64_t p = 0; p < d->found.count; p++)
     start[p + 1] = start[p] + kcl_row_length(d->A, d->found.row[p]);
-  KCL_TRY(kcl_alloc(ctx, start[d->found.count], sizeof *met, "distinct rows", (void **)&met));
+  KCL_CALL(kcl_alloc(ctx, start[d->found.count], sizeof *met, "distinct rows", (void **)&met));
   for (int64_t k = 0; k < start[d->found.count]; k++) met[k].code = -1;
   compare_all_runs(&c, start, met);
   *out = mirror_without(c.broken);
-done:
-  free(start), free(met);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- in runs of rows with the same offsets

@@ -58,8 +58,7 @@ static void count_unused(void *arg, int64_t from, int64_t to) {
 
 static int count_zero_columns(kcl_context *ctx, values_counting *c, kcl_stats *s) {
   const kcl_csr *A = c->A;
-  int rc = kcl_alloc(ctx, A->cols, 1, "the map of columns", (void **)&c->used);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, A->cols, 1, "the map of columns", (void **)&c->used));
   c->first_zero_col = INT64_MAX;
   kcl_for(A->rows, KCL_FEW_ROWS, mark_columns, c);
   kcl_for(A->cols, KCL_FEW, count_unused, c);
@@ -253,9 +252,8 @@ static void count_values_of_rows(void *arg, int64_t from, int64_t to) {
 /* Each distinct row counts as often as it occurs. */
 static int count_distinct_rows(kcl_context *ctx, values_counting *c, const kcl_distinct_rows *d) {
   const kcl_repeats *rows = &d->found;
-  int64_t *times;
-  int rc = kcl_alloc(ctx, rows->count, sizeof *times, "distinct rows", (void **)&times);
-  if (rc) return rc;
+  KCL_OWNED int64_t *times = NULL;
+  KCL_CALL(kcl_alloc(ctx, rows->count, sizeof *times, "distinct rows", (void **)&times));
   for (int64_t n = 0; n < rows->runs; n++)
     times[rows->code[d->run[n]]] += d->run[n + 1] - d->run[n];
   for (int64_t p = 0; p < rows->count; p++) {
@@ -263,7 +261,6 @@ static int count_distinct_rows(kcl_context *ctx, values_counting *c, const kcl_d
     count_in_rows(c->A, NULL, rows->row[p], rows->row[p] + 1, &one, NULL);
     merge_counts(c, &one, times[p]);
   }
-  free(times);
   return KCL_OK;
 }
 

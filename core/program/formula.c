@@ -54,7 +54,7 @@ static void print_scalar(const kcl_program *k, const kcl_op *o, const char *func
   append_text(text, capacity, "%s", function && *function ? ")" : "");
 }
 
-void kcl_op_formula(const kcl_program *k, const kcl_op *o, char *text, size_t capacity) {
+static void print_operation(const kcl_program *k, const kcl_op *o, char *text, size_t capacity) {
   const bool complex = kcl_type_complex(k->type);
   text[0] = 0;
   switch (o->code) {
@@ -96,13 +96,13 @@ void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, siz
   char one[200];
   text[0] = 0;
   for (int i = 0; i < s->scalars; i++)
-    kcl_op_formula(k, &s->scalar[i], one, sizeof one),
+    print_operation(k, &s->scalar[i], one, sizeof one),
         append_text(text, capacity, "%s%s", text[0] ? "; " : "", one);
   if (kcl_stage_operator(s))
     append_text(text, capacity, "%s%s = %s %s", text[0] ? "; " : "", vec(k, s->y),
                 kcl_applied_of(k, kcl_stage_operator(s))->name.s, vec(k, s->x));
   for (int i = 0; i < s->vectors; i++)
-    kcl_op_formula(k, &s->vector[i], one, sizeof one),
+    print_operation(k, &s->vector[i], one, sizeof one),
         append_text(text, capacity, "%s%s", text[0] ? "; " : "", one);
   if (!text[0]) append_text(text, capacity, "the dots before are added up");
 }

@@ -5,8 +5,7 @@
 #include "core/program/program.h"
 
 const char *kcl_phase_name(kcl_phase phase); /* "LOOP" */
-/* Prints one operation, or all operations of a stage in order, separated by "; ". Truncated where there is no room. */
-void kcl_op_formula(const kcl_program *k, const kcl_op *o, char *text, size_t capacity);
+/* Prints all operations of a stage in order, separated by "; ". Truncated where there is no room. */
 void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, size_t capacity);
 
 #endif

@@ -21,8 +21,7 @@ void *kcl_program_grow(kcl_program *k, void **list, int count, size_t size) {
 
 int kcl_program_create(kcl_context *ctx, kcl_type type, int64_t rows, int64_t cols,
                        kcl_program **out) {
-  int rc = kcl_alloc(ctx, 1, sizeof **out, "a program", (void **)out);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof **out, "a program", (void **)out));
   **out = (kcl_program){.ctx = ctx, .type = type, .n = rows, .nrhs = 1, .phase = KCL_START};
   (*out)->target = kcl_scalar(*out, "target");
   (*out)->rr = kcl_scalar(*out, "unset");

@@ -145,17 +145,14 @@ static kcl_type triad_type(const kcl_context *ctx) {
 }
 
 static int open_triad(kcl_context *ctx, int64_t n, triad *t) {
-  int rc;
-  KCL_TRY(kcl_program_create(ctx, triad_type(ctx), n, n, &t->k));
+  KCL_CALL(kcl_program_create(ctx, triad_type(ctx), n, n, &t->k));
   kcl_vec z = kcl_vector(t->k, "z");
   kcl_slot a = kcl_scalar(t->k, "a");
   kcl_begin(t->k, KCL_START);
   kcl_assign(t->k, a, (kcl_coef){.constant = 3, .slot = -1});
   kcl_lincomb(t->k, z, plus(a), kcl_x(t->k), KCL_ONE, kcl_b(t->k));
-  KCL_TRY(kcl_program_end(t->k));
-  KCL_TRY(kcl_executor_open(t->k, &t->ex));
-done:
-  return rc;
+  KCL_CALL(kcl_program_end(t->k));
+  return kcl_executor_open(t->k, &t->ex);
 }
 
 static void close_triad(triad *t) {
@@ -166,34 +163,29 @@ static void close_triad(triad *t) {
 static int time_passes(triad *t, int passes, double *seconds) {
   const kcl_control control = {.limit = 1, .tests_off = 1};
   const double target = 0;
-  int rc;
-  KCL_TRY(t->ex.set_state(&t->ex, &control, &target));
-  KCL_TRY(t->ex.finish(&t->ex));
+  KCL_CALL(t->ex.set_state(&t->ex, &control, &target));
+  KCL_CALL(t->ex.finish(&t->ex));
   const double begin = kcl_now();
-  KCL_TRY(t->ex.run(&t->ex, KCL_START, passes));
-  KCL_TRY(t->ex.finish(&t->ex));
+  KCL_CALL(t->ex.run(&t->ex, KCL_START, passes));
+  KCL_CALL(t->ex.finish(&t->ex));
   *seconds = (kcl_now() - begin) / passes;
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* Seconds per pass over vectors of n elements, ascending, after passes that warm up. */
 static int time_triad(kcl_context *ctx, int64_t n, double sample[RATE_PASSES], int *count) {
-  triad t = {.k = NULL};
+  KCL_OWNED_BY(close_triad) triad t = {.k = NULL};
   double once = 0;
-  int rc;
   *count = 0;
-  KCL_TRY(open_triad(ctx, n, &t));
+  KCL_CALL(open_triad(ctx, n, &t));
   const double start = kcl_now();
-  KCL_TRY(time_passes(&t, 1, &once));
-  if (once < SAMPLE) KCL_TRY(time_passes(&t, 8, &once));
+  KCL_CALL(time_passes(&t, 1, &once));
+  if (once < SAMPLE) KCL_CALL(time_passes(&t, 8, &once));
   const int passes = (int)fmin(fmax(ceil(SAMPLE / fmax(once, 1e-9)), 1), MOST_RUNS);
   while (*count < LEAST_PASSES || (*count < RATE_PASSES && kcl_now() - start < SECONDS))
-    KCL_TRY(time_passes(&t, passes, &sample[(*count)++]));
+    KCL_CALL(time_passes(&t, passes, &sample[(*count)++]));
   qsort(sample, (size_t)*count, sizeof *sample, compare_doubles);
-done:
-  close_triad(&t);
-  return rc;
+  return KCL_OK;
 }
 
 static int measure_memory(kcl_context *ctx, kcl_rates *r) {
@@ -216,24 +208,26 @@ static int measure_cache(kcl_context *ctx, kcl_rates *r) {
   const int64_t size = (int64_t)kcl_type_size(triad_type(ctx)),
                 n = last_cache(&ctx->device) / 6 / size;
   double t[RATE_PASSES];
-  int count, rc;
+  int count;
   if (is_gpu(&ctx->device) || n < 4096) return KCL_OK;
-  if (!(rc = time_triad(ctx, n, t, &count))) r->cached = 3.0 * (double)(n * size) / t[count / 2];
-  return rc;
+  KCL_CALL(time_triad(ctx, n, t, &count));
+  r->cached = 3.0 * (double)(n * size) / t[count / 2];
+  return KCL_OK;
 }
 
 static int measure_launch(kcl_context *ctx, kcl_rates *r) {
   double t[RATE_PASSES];
-  int count, rc;
+  int count;
   if (!ctx->opencl) return KCL_OK;
-  if (!(rc = time_triad(ctx, FEW_PASSES, t, &count))) r->launch = t[0];
-  return rc;
+  KCL_CALL(time_triad(ctx, FEW_PASSES, t, &count));
+  r->launch = t[0];
+  return KCL_OK;
 }
 
 static int measure_rates(kcl_context *ctx, kcl_rates *r) {
-  int rc;
   *r = (kcl_rates){.date = (int64_t)time(NULL)};
-  if ((rc = measure_memory(ctx, r)) || (rc = measure_cache(ctx, r))) return rc;
+  KCL_CALL(measure_memory(ctx, r));
+  KCL_CALL(measure_cache(ctx, r));
   return measure_launch(ctx, r);
 }
 
@@ -242,11 +236,11 @@ static int measure_rates(kcl_context *ctx, kcl_rates *r) {
 int kcl_stream_measure(kcl_context *ctx, double *rate) {
   KCL_ENTER(ctx);
   kcl_rates now;
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "bytes_per_second", rate));
   *rate = 0;
-  if (!ctx->selected && (rc = kcl_select(ctx, NULL, 0))) return rc;
-  if ((rc = measure_rates(ctx, &now))) return rc;
+  if (!ctx->selected) KCL_CALL(kcl_select(ctx, NULL, 0));
+  KCL_CALL(measure_rates(ctx, &now));
   *rate = now.stream;
   kcl_rates_record r = read_record(ctx);
   char key[600];
@@ -267,21 +261,21 @@ static bool is_refuted(const kcl_context *ctx) {
 int kcl_stream_get(kcl_context *ctx, kcl_stream *out) {
   KCL_ENTER(ctx);
   double rate;
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_stream){0};
-  if (!ctx->selected) rc = kcl_select(ctx, NULL, 0);
-  if (!rc) kcl_rates_recall(ctx);
-  if (!rc && (!(ctx->stream.rate > 0) || is_refuted(ctx))) rc = kcl_stream_measure(ctx, &rate);
-  if (!rc) *out = ctx->stream;
-  return rc;
+  if (!ctx->selected) KCL_CALL(kcl_select(ctx, NULL, 0));
+  kcl_rates_recall(ctx);
+  if (!(ctx->stream.rate > 0) || is_refuted(ctx)) KCL_CALL(kcl_stream_measure(ctx, &rate));
+  *out = ctx->stream;
+  return KCL_OK;
 }
 
 int kcl_stream_rate(kcl_context *ctx, double *rate) {
   kcl_stream s;
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
-  rc = kcl_stream_get(ctx, &s);
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "bytes_per_second", rate));
+  int rc = kcl_stream_get(ctx, &s);
   *rate = s.rate;
   return rc;
 }

@@ -115,10 +115,8 @@ static int unpack_matrix(kcl_context *ctx, const collection_place *p, const kcl_
   if (!valid_name(file, strlen(file) < NAME ? strlen(file) : NAME) ||
       kcl_cache_path(p->folder, file, path, DOWNLOAD_PATH))
     return KCL_OK;
-  int rc = kcl_output_open(ctx, path, &o);
-  if (rc) return rc;
-  rc = kcl_output_write(ctx, &o, m->data, m->size);
-  return kcl_output_close(ctx, &o, rc);
+  KCL_CALL(kcl_output_open(ctx, path, &o));
+  return kcl_output_close(ctx, &o, kcl_output_write(ctx, &o, m->data, m->size));
 }
 
 /* Unpacks Name_*.mtx, then Name.mtx: if that exists, the download is complete. */
@@ -153,18 +151,16 @@ static int unpack_archive(kcl_context *ctx, const collection_place *p) {
 int kcl_collection_get(kcl_context *ctx, const char *group_name, bool fetch_it, char *path,
                        size_t capacity) {
   collection_place p;
-  int rc;
-  if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_need(ctx, "group_name", group_name)))
-    return rc;
+  KCL_CALL(kcl_need(ctx, "path", path));
+  KCL_CALL(kcl_need(ctx, "group_name", group_name));
   if (capacity) *path = 0;
-  KCL_TRY(locate_matrix(ctx, group_name, &p));
+  KCL_CALL(locate_matrix(ctx, group_name, &p));
   if (access(p.matrix, R_OK)) {
-    if (!fetch_it) KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s is not in the cache", group_name));
-    KCL_TRY(fetch_archive(ctx, &p));
-    KCL_TRY(unpack_archive(ctx, &p));
+    if (!fetch_it) return kcl_fail(ctx, KCL_INPUT, "%s is not in the cache", group_name);
+    KCL_CALL(fetch_archive(ctx, &p));
+    KCL_CALL(unpack_archive(ctx, &p));
   }
   if ((size_t)snprintf(path, capacity, "%s", p.matrix) >= capacity)
-    rc = kcl_fail(ctx, KCL_USAGE, "the path %s is too long", p.matrix);
-done:
-  return rc;
+    return kcl_fail(ctx, KCL_USAGE, "the path %s is too long", p.matrix);
+  return KCL_OK;
 }

@@ -49,8 +49,8 @@ int kcl_collection_kept(kcl_context *ctx, char **names) {
   char root[KEPT_PATH];
   struct dirent **group = NULL;
   size_t size = 0;
-  int rc = kcl_need(ctx, "names", names), count = 0;
-  if (rc) return rc;
+  int count = 0;
+  KCL_CALL(kcl_need(ctx, "names", names));
   *names = NULL;
   FILE *to = open_memstream(names, &size);
   if (to && !kcl_cache_path("collection", "", root, sizeof root))

@@ -165,8 +165,8 @@ static int check_blocks(kcl_context *ctx, const kcl_entries *e) {
 }
 
 static int check_declared_half(kcl_context *ctx, const kcl_entries *e) {
-  int rc = kcl_symmetry_check(ctx, (kcl_symmetry)e->symmetry);
-  if (rc || !e->half) return rc;
+  KCL_CALL(kcl_symmetry_check(ctx, (kcl_symmetry)e->symmetry));
+  if (!e->half) return KCL_OK;
   if (e->half != KCL_LOWER && e->half != KCL_UPPER)
     return refuse_field(ctx, "half", e->half, "0, KCL_LOWER or KCL_UPPER");
   if (e->symmetry == KCL_GENERAL || e->rows != e->cols)
@@ -178,11 +178,8 @@ static int check_declared_half(kcl_context *ctx, const kcl_entries *e) {
 }
 
 static int check_arrays(kcl_context *ctx, const kcl_entries *e) {
-  int rc;
-  if ((e->nnz || e->layout == KCL_CSR) && (rc = kcl_need(ctx, "kcl_entries.row", e->row)))
-    return rc;
-  if ((e->nnz || e->layout == KCL_CSC) && (rc = kcl_need(ctx, "kcl_entries.col", e->col)))
-    return rc;
+  if (e->nnz || e->layout == KCL_CSR) KCL_CALL(kcl_need(ctx, "kcl_entries.row", e->row));
+  if (e->nnz || e->layout == KCL_CSC) KCL_CALL(kcl_need(ctx, "kcl_entries.col", e->col));
   return e->nnz ? kcl_need(ctx, "kcl_entries.val", e->val) : KCL_OK;
 }
 
@@ -203,20 +200,20 @@ static int check_starts(kcl_context *ctx, const array_reading *a) {
 }
 
 static int read_fields(kcl_context *ctx, const kcl_entries *e, array_reading *out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "entries", e)) || (rc = check_fields(ctx, e))) return rc;
-  if ((rc = check_blocks(ctx, e))) return rc;
+  KCL_CALL(kcl_need(ctx, "entries", e));
+  KCL_CALL(check_fields(ctx, e));
+  KCL_CALL(check_blocks(ctx, e));
   *out = (array_reading){.e = e, .block = e->block ? e->block : 1, .bad = e->nnz};
   out->rows = e->rows / out->block, out->cols = e->cols / out->block;
   if (e->layout == KCL_CSR)
     out->starts = e->row, out->lines = out->rows, out->start_bits = e->row_bits;
   if (e->layout == KCL_CSC)
     out->starts = e->col, out->lines = out->cols, out->start_bits = e->col_bits;
-  if ((rc = kcl_type_of_letter("kcl_entries.type", e->type, &out->type)) ||
-      (rc = check_declared_half(ctx, e)))
-    return rc;
+  KCL_CALL(kcl_type_of_letter("kcl_entries.type", e->type, &out->type));
+  KCL_CALL(check_declared_half(ctx, e));
   out->width = kcl_type_complex(out->type) ? 2 : 1;
-  return (rc = check_arrays(ctx, e)) ? rc : check_starts(ctx, out);
+  KCL_CALL(check_arrays(ctx, e));
+  return check_starts(ctx, out);
 }
 
 /* ---------------------------------------------------------------- rows in the order of a matrix */
@@ -272,8 +269,7 @@ static int copy_in_order(kcl_context *ctx, const array_reading *a, kcl_csr **out
                         .stored = e->nnz};
   if (e->layout != KCL_CSR || e->half || a->block > 1) return KCL_OK;
   row_copying r = {.a = a};
-  int rc = kcl_csr_create_unset(ctx, &like, &r.A);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_create_unset(ctx, &like, &r.A));
   r.A->row_ptr[0] = 0;
   kcl_for(e->rows, KCL_FEW_ROWS, copy_ascending_rows, &r);
   if (r.other) kcl_csr_free(&r.A);
@@ -291,30 +287,27 @@ static int build_type(kcl_context *ctx, const array_reading *a, const mm_entries
                      .symmetry = e->half ? (kcl_symmetry)e->symmetry : KCL_GENERAL,
                      .rows = e->rows,
                      .cols = e->cols};
-  kcl_csr *wide = NULL;
-  int rc = mm_build_csr(ctx, &h, list, &wide);
-  if (rc) return rc;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *wide = NULL;
+  KCL_CALL(mm_build_csr(ctx, &h, list, &wide));
   wide->symmetry = (kcl_symmetry)e->symmetry;
   wide->field = a->width == 2 ? KCL_COMPLEX : KCL_REAL;
   wide->stored = e->nnz * a->block * a->block;
-  if (wide->type == a->type) return *out = wide, KCL_OK;
-  rc = kcl_csr_convert(ctx, wide, a->type, out);
-  kcl_csr_free(&wide);
-  return rc;
+  if (wide->type != a->type) return kcl_csr_convert(ctx, wide, a->type, out);
+  *out = wide, wide = NULL;
+  return KCL_OK;
 }
 
 int kcl_csr_from_entries(kcl_context *ctx, const kcl_entries *entries, kcl_csr **out) {
   array_reading a;
-  mm_entries list = {0};
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_OWNED_BY(mm_entries_free) mm_entries list = {0};
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = NULL;
-  if ((rc = read_fields(ctx, entries, &a)) || (rc = copy_in_order(ctx, &a, out)) || *out) return rc;
-  KCL_TRY(mm_entries_alloc(ctx, a.width, entries->nnz * a.block * a.block, &list, &a.words));
+  KCL_CALL(read_fields(ctx, entries, &a));
+  KCL_CALL(copy_in_order(ctx, &a, out));
+  if (*out) return KCL_OK;
+  KCL_CALL(mm_entries_alloc(ctx, a.width, entries->nnz * a.block * a.block, &list, &a.words));
   kcl_for(entries->nnz, KCL_FEW, copy_entries, &a);
-  if (a.bad < entries->nnz) KCL_TRY(refuse_entry(ctx, &a));
-  KCL_TRY(build_type(ctx, &a, &list, out));
-done:
-  mm_entries_free(&list);
-  return rc;
+  if (a.bad < entries->nnz) KCL_CALL(refuse_entry(ctx, &a));
+  return build_type(ctx, &a, &list, out);
 }

@@ -66,15 +66,8 @@ static int read_coordinates_head(kcl_context *ctx, const kcl_text *t, mm_head *h
   return KCL_OK;
 }
 
-static int read_coordinates(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
-  mm_head h;
-  int rc = read_coordinates_head(ctx, t, &h);
-  return rc ? rc : mm_read_body(ctx, t, &h, &out->A);
-}
-
 const kcl_file kcl_file_coordinates = {.name = "coo",
                                        .expected = "sizes: rows columns nonzeros",
                                        .knows = coordinates_knows,
-                                       .read = read_coordinates,
                                        .head = read_coordinates_head,
                                        .write = mtx_write};

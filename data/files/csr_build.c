@@ -154,11 +154,6 @@ static bool columns_ascend(const int32_t *col, int64_t n) {
   return all;
 }
 
-static int compare_words(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* Stable: the keys are column and position. */
 static bool sort_row(int32_t *col, double *val, int64_t n, int w) {
   uint64_t few[64], *key = n <= 64 ? few : malloc((size_t)n * (sizeof *key + 16));
@@ -166,7 +161,7 @@ static bool sort_row(int32_t *col, double *val, int64_t n, int w) {
   if (!key) return false;
   for (int64_t k = 0; k < n; k++) key[k] = (uint64_t)col[k] << 32 | (uint64_t)k;
   memcpy(copy, val, (size_t)(n * w) * sizeof *val);
-  if (n > 64) qsort(key, (size_t)n, sizeof *key, compare_words);
+  if (n > 64) qsort(key, (size_t)n, sizeof *key, kcl_compare_words);
   for (int64_t k = 1, j; n <= 64 && k < n; k++) {
     uint64_t x = key[k];
     for (j = k; j > 0 && key[j - 1] > x; j--) key[j] = key[j - 1];
@@ -241,31 +236,29 @@ int mm_build_rows(kcl_context *ctx, const mm_head *h, int64_t from, int64_t to, 
                   kcl_csr **out) {
   csr_building b = {
       .h = h, .e = e, .from = from, .rows = to - from, .width = e->width == 2 ? 2 : 1};
-  kcl_csr *A;
-  int rc;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  KCL_OWNED uint32_t *cursor = NULL;
   b.parts = choose_parts(&b);
-  if ((rc = check_matrix_memory(ctx, &b))) return rc;
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
-  b.A = A;
+  KCL_CALL(check_matrix_memory(ctx, &b));
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
+  KCL_CALL(kcl_alloc(ctx, b.parts * b.rows, sizeof *cursor, "row counts", (void **)&cursor));
+  b.A = A, b.cursor = cursor;
   *A = (kcl_csr){.rows = b.rows, .cols = h->cols, .type = e->width == 2 ? KCL_Z : KCL_D};
-  KCL_TRY(kcl_alloc(ctx, b.parts * b.rows, sizeof *b.cursor, "row counts", (void **)&b.cursor));
-  KCL_TRY(allocate_untouched(ctx, b.rows + 1, sizeof *A->row_ptr, (void **)&A->row_ptr));
+  KCL_CALL(allocate_untouched(ctx, b.rows + 1, sizeof *A->row_ptr, (void **)&A->row_ptr));
   kcl_for_each(b.parts, 1, count_part, &b);
-  KCL_TRY(place_rows(ctx, &b));
-  KCL_TRY(allocate_untouched(ctx, A->nnz, sizeof *A->col, (void **)&A->col));
-  KCL_TRY(allocate_untouched(ctx, A->nnz, kcl_type_size(A->type), &A->val));
+  KCL_CALL(place_rows(ctx, &b));
+  KCL_CALL(allocate_untouched(ctx, A->nnz, sizeof *A->col, (void **)&A->col));
+  KCL_CALL(allocate_untouched(ctx, A->nnz, kcl_type_size(A->type), &A->val));
   kcl_for_each(b.parts, 1, scatter_part, &b);
   kcl_for_each(b.rows, KCL_FEW_ROWS, sort_rows, &b);
-  if (b.memory_out) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: sorting a row"));
+  if (b.memory_out) return kcl_fail(ctx, KCL_MEMORY, "out of memory: sorting a row");
   if (b.infinite)
-    KCL_TRY(
-        kcl_fail(ctx, KCL_INPUT, "%s: entries of one row and column add up to infinity", h->name));
+    return kcl_fail(ctx, KCL_INPUT, "%s: entries of one row and column add up to infinity",
+                    h->name);
   if (b.duplicates) close_gaps(&b);
+  A->symmetry = h->symmetry, A->field = h->field, A->stored = h->entries;
   *out = A, A = NULL;
-done:
-  free(b.cursor);
-  kcl_csr_free(&A);
-  return rc;
+  return KCL_OK;
 }
 
 int mm_build_csr(kcl_context *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out) {

@@ -17,26 +17,25 @@ static void copy_array(const mm_entries *e, double *to) {
   }
 }
 
-static void add_entries(const mm_entries *e, int64_t rows, double *to) {
+void mm_place_entries(const mm_entries *e, int64_t first, bool add, kcl_dense *to) {
   for (int64_t k = 0; k < e->blocks; k++) {
     const uint64_t *w = e->block[k].words;
     for (int64_t n = 0; n < e->block[k].count; n++, w += e->stride) {
-      double v[2], *z = to + e->width * (mm_row(*w) + rows * mm_col(*w));
+      double v[2], *z = to->val + e->width * (mm_row(*w) - first + to->rows * mm_col(*w));
       memcpy(v, w + 1, (size_t)e->width * sizeof *v);
-      for (int q = 0; q < e->width; q++) z[q] += v[q];
+      for (int q = 0; q < e->width; q++) z[q] = add ? z[q] + v[q] : v[q];
     }
   }
 }
 
 int mm_dense_head(kcl_context *ctx, const kcl_text *t, mm_head *h) {
-  int rc = mm_read_banner(ctx, t, h);
-  if (rc) return rc;
+  KCL_CALL(mm_read_banner(ctx, t, h));
   if (h->symmetry != KCL_GENERAL || h->field == KCL_PATTERN)
     return kcl_fail(
         ctx, KCL_INPUT,
         "%s:1: found a %s %s matrix, expected dense numbers: real, integer or complex, general",
         t->name, kcl_field_name(h->field), kcl_symmetry_name(h->symmetry));
-  if ((rc = mm_read_size(ctx, t, h))) return rc;
+  KCL_CALL(mm_read_size(ctx, t, h));
   if (h->rows && h->cols > INT64_MAX / 64 / h->rows)
     return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: %lld x %lld dense numbers", t->name,
                     (long long)h->rows, (long long)h->cols);
@@ -45,18 +44,15 @@ int mm_dense_head(kcl_context *ctx, const kcl_text *t, mm_head *h) {
 
 static int read_market(kcl_context *ctx, const kcl_text *t, kcl_dense **out) {
   mm_head h;
-  mm_entries e = {0};
-  int rc;
-  KCL_TRY(mm_dense_head(ctx, t, &h));
-  KCL_TRY(mm_read_entries(ctx, t, &h, &e));
-  KCL_TRY(kcl_dense_create(ctx, h.rows, h.cols, e.width == 2 ? KCL_Z : KCL_D, out));
+  KCL_OWNED_BY(mm_entries_free) mm_entries e = {0};
+  KCL_CALL(mm_dense_head(ctx, t, &h));
+  KCL_CALL(mm_read_entries(ctx, t, &h, &e));
+  KCL_CALL(kcl_dense_create(ctx, h.rows, h.cols, e.width == 2 ? KCL_Z : KCL_D, out));
   if (h.coordinate)
-    add_entries(&e, h.rows, (*out)->val);
+    mm_place_entries(&e, 0, true, *out);
   else
     copy_array(&e, (*out)->val);
-done:
-  mm_entries_free(&e);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- plain numbers */
@@ -105,27 +101,21 @@ int kcl_parse_numbers(kcl_context *ctx, const char *begin, const char *end, kcl_
 }
 
 static int read_plain(kcl_context *ctx, const kcl_text *t, kcl_dense **out) {
-  kcl_numbers n;
-  int rc;
-  KCL_TRY(kcl_parse_numbers(ctx, t->data, t->data + t->size, &n));
-  if (n.failed) KCL_TRY(mm_error_report(ctx, t->name, &n.bad));
+  KCL_OWNED_BY(kcl_numbers_free) kcl_numbers n = {0};
+  KCL_CALL(kcl_parse_numbers(ctx, t->data, t->data + t->size, &n));
+  if (n.failed) return mm_error_report(ctx, t->name, &n.bad);
   if (n.count == 0)
-    KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s: found no number, expected a vector", t->name));
-  KCL_TRY(kcl_dense_create(ctx, n.count, 1, KCL_D, out));
+    return kcl_fail(ctx, KCL_INPUT, "%s: found no number, expected a vector", t->name);
+  KCL_CALL(kcl_dense_create(ctx, n.count, 1, KCL_D, out));
   memcpy((*out)->val, n.val, (size_t)n.count * sizeof *n.val);
-done:
-  free(n.val);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_dense_read(kcl_context *ctx, const char *path, kcl_dense **out) {
-  kcl_text text = {0};
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
+  KCL_OWNED_BY(kcl_text_close) kcl_text text = {0};
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = NULL;
-  if ((rc = kcl_need(ctx, "path", path))) return rc;
-  rc = kcl_text_open(ctx, path, &text);
-  if (!rc) rc = (mm_has_banner(&text) ? read_market : read_plain)(ctx, &text, out);
-  kcl_text_close(&text);
-  return rc;
+  KCL_CALL(kcl_need(ctx, "path", path));
+  KCL_CALL(kcl_text_open(ctx, path, &text));
+  return (mm_has_banner(&text) ? read_market : read_plain)(ctx, &text, out);
 }

@@ -37,32 +37,36 @@ static int refuse_unknown(kcl_context *ctx, const kcl_text *t) {
   return mm_error_report(ctx, t->name, &bad);
 }
 
-static int read_text(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
+const kcl_file *kcl_file_of_text(const kcl_text *t) {
   for (int i = 0; i < kcl_file_count; i++)
-    if (kcl_files[i]->knows(t)) return kcl_files[i]->read(ctx, t, out);
-  return refuse_unknown(ctx, t);
+    if (kcl_files[i]->knows(t)) return kcl_files[i];
+  return NULL;
+}
+
+static int read_text(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
+  const kcl_file *kind = kcl_file_of_text(t);
+  mm_head h;
+  if (!kind) return refuse_unknown(ctx, t);
+  if (kind->read) return kind->read(ctx, t, out);
+  KCL_CALL(kind->head(ctx, t, &h));
+  return mm_read_body(ctx, t, &h, &out->A);
 }
 
 int kcl_csr_read_system(kcl_context *ctx, const char *path, kcl_csr **A, kcl_dense **b,
                         kcl_dense **x0) {
-  kcl_text t = {0};
-  kcl_file_system s = {0};
-  int rc = kcl_need(ctx, "A", A);
+  KCL_OWNED_BY(kcl_file_system_free) kcl_file_system s = {0};
+  KCL_OWNED_BY(kcl_text_close) kcl_text t = {0};
   if (b) *b = NULL;
   if (x0) *x0 = NULL;
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "A", A));
   *A = NULL;
-  if ((rc = kcl_need(ctx, "path", path))) return rc;
-  rc = kcl_text_open(ctx, path, &t);
-  if (!rc) rc = read_text(ctx, &t, &s);
-  kcl_text_close(&t);
-  if (!rc) {
-    *A = s.A, s.A = NULL;
-    if (b) *b = s.b, s.b = NULL;
-    if (x0) *x0 = s.x0, s.x0 = NULL;
-  }
-  kcl_file_system_free(&s);
-  return rc;
+  KCL_CALL(kcl_need(ctx, "path", path));
+  KCL_CALL(kcl_text_open(ctx, path, &t));
+  KCL_CALL(read_text(ctx, &t, &s));
+  *A = s.A, s.A = NULL;
+  if (b) *b = s.b, s.b = NULL;
+  if (x0) *x0 = s.x0, s.x0 = NULL;
+  return KCL_OK;
 }
 
 int kcl_csr_read(kcl_context *ctx, const char *path, kcl_csr **out) {
@@ -79,10 +83,10 @@ static bool ends_in(const char *path, const char *ending) {
 int kcl_csr_write_system(kcl_context *ctx, const char *path, const kcl_csr *A, const kcl_dense *b,
                          const kcl_dense *x0) {
   const kcl_file *kind = kcl_files[0];
-  int rc;
-  if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_csr_need(ctx, A))) return rc;
-  if (b && (rc = kcl_dense_need(ctx, "b", b))) return rc;
-  if (x0 && (rc = kcl_dense_need(ctx, "x0", x0))) return rc;
+  KCL_CALL(kcl_need(ctx, "path", path));
+  KCL_CALL(kcl_csr_need(ctx, A));
+  if (b) KCL_CALL(kcl_dense_need(ctx, "b", b));
+  if (x0) KCL_CALL(kcl_dense_need(ctx, "x0", x0));
   for (int i = 1; i < kcl_file_count; i++)
     if (ends_in(path, kcl_files[i]->name)) kind = kcl_files[i];
   return kind->write(ctx, path, &(kcl_file_system){(kcl_csr *)A, (kcl_dense *)b, (kcl_dense *)x0});

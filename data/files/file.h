@@ -16,7 +16,7 @@ typedef struct kcl_file {
   const char *expected;             /* how such a file begins, for messages */
   bool (*knows)(const kcl_text *t); /* is the text in this format? */
   /* Fills *out, which is empty; after a failure the caller frees it. May close t, or take over its
-   * mapping and set t->data to NULL. */
+   * mapping and set t->data to NULL. NULL: head, and then mm_read_body. */
   int (*read)(kcl_context *ctx, kcl_text *t, kcl_file_system *out);
   /* Optional, of text with an entry per line behind a head: the head. Such files can be read in parts. */
   int (*head)(kcl_context *ctx, const kcl_text *t, mm_head *out);
@@ -24,6 +24,7 @@ typedef struct kcl_file {
 } kcl_file;
 extern const kcl_file *const kcl_files[]; /* [kcl_file_count] */
 extern const int kcl_file_count;
+const kcl_file *kcl_file_of_text(const kcl_text *t); /* the first that knows it, or NULL */
 
 /* KCL_USAGE if a number is not finite: text files cannot store it. */
 int kcl_check_finite(kcl_context *ctx, const char *path, const double *v, int64_t n);
@@ -36,6 +37,9 @@ typedef int kcl_format_part(const void *self, int64_t part, kcl_bytes *b);
 int kcl_output_parts(kcl_context *ctx, kcl_output *o, int64_t parts, kcl_format_part *format,
                      const void *self);
 int kcl_output_text(kcl_context *ctx, kcl_output *o, const char *line);
+/* A file of these lines, and then of parts. */
+int kcl_write_parts(kcl_context *ctx, const char *path, const char *head, int64_t parts,
+                    kcl_format_part *format, const void *self);
 /* Writers in files of their own, for the descriptors. */
 int kcl_binary_write(kcl_context *ctx, const char *path, const kcl_file_system *s);
 int mtx_write(kcl_context *ctx, const char *path, const kcl_file_system *s);

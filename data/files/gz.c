@@ -83,8 +83,7 @@ void kcl_text_release(char *begin, char *end) { advise(begin, end, MADV_DONTNEED
 /* Maps bytes of the file over a reservation at least TEXT_PAD longer, so that zeros follow its end. */
 static int map_file(kcl_context *ctx, kcl_text *t, int file, size_t from, size_t size) {
   const size_t skip = from % (size_t)sysconf(_SC_PAGESIZE);
-  int rc = reserve_text(ctx, t, skip + size);
-  if (rc) return rc;
+  KCL_CALL(reserve_text(ctx, t, skip + size));
   void *m =
       mmap(t->data, skip + size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, (off_t)(from - skip));
   if (m == MAP_FAILED)

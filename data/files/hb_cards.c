@@ -2,7 +2,6 @@
  * their format. Cost: 8 bytes per line and one more pass over the text. */
 #include "data/files/hb.h"
 #include "core/base/number.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { LEAST_LINES = 2048 }; /* lines that are worth a thread */
@@ -12,8 +11,7 @@ int hb_cards_cut(kcl_context *ctx, const kcl_text *t, hb_cards *c) {
   int64_t capacity = 0;
   *c = (hb_cards){.t = t};
   for (const char *p = t->data; p < end; p = mm_next_line(p, end)) capacity++;
-  int rc = kcl_alloc(ctx, capacity + 1, sizeof *c->line, "the lines of a file", (void **)&c->line);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, capacity + 1, sizeof *c->line, "the lines of a file", (void **)&c->line));
   for (const char *p = t->data; p < end; p = mm_next_line(p, end)) c->line[c->count++] = p;
   c->line[c->count] = end;
   return KCL_OK;

@@ -150,15 +150,13 @@ static int read_rhs_card(kcl_context *ctx, const kcl_text *t, hb_head *h) {
 }
 
 int hb_read_head(kcl_context *ctx, const kcl_text *t, hb_head *h) {
-  int rc;
   *h = (hb_head){.lines = 4};
-  KCL_TRY(read_counts(ctx, t, h));
-  KCL_TRY(read_type(ctx, t, h));
-  KCL_TRY(read_formats(ctx, t, h));
+  KCL_CALL(read_counts(ctx, t, h));
+  KCL_CALL(read_type(ctx, t, h));
+  KCL_CALL(read_formats(ctx, t, h));
   if (h->cards[HB_RHS]) {
     h->lines = 5;
-    KCL_TRY(read_rhs_card(ctx, t, h));
+    KCL_CALL(read_rhs_card(ctx, t, h));
   }
-done:
-  return rc;
+  return KCL_OK;
 }

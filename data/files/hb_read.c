@@ -12,13 +12,20 @@
 typedef struct hb_reading {
   const hb_head *h;
   hb_cards cards;
-  int64_t *pointer, *index; /* [cols + 1], [entries] */
-  double *value;            /* [entries], pairs when complex; NULL for a pattern */
-  int parts;                /* numbers per entry: 1, or 2 if complex */
+  int parts; /* numbers per entry: 1, or 2 if complex */
 } hb_reading;
 
-static int check_hb_pointers(kcl_context *ctx, const hb_reading *r, const int64_t *p, int64_t n,
-                             int64_t entries) {
+/* Compressed columns: of the matrix, or of right-hand sides. */
+typedef struct hb_columns {
+  int64_t cols, entries;
+  int64_t *pointer, *index; /* [cols + 1], [entries] from 1 */
+  double *value;            /* [entries], pairs when complex; NULL for a pattern */
+} hb_columns;
+
+static void free_columns(hb_columns *c) { free(c->pointer), free(c->index), free(c->value); }
+
+static int check_hb_pointers(kcl_context *ctx, const hb_reading *r, const hb_columns *c) {
+  const int64_t *p = c->pointer, n = c->cols, entries = c->entries;
   bool good = p[0] == 1 && p[n] == entries + 1;
   for (int64_t j = 0; j < n; j++) good = good && p[j] <= p[j + 1];
   if (good) return KCL_OK;
@@ -44,8 +51,10 @@ static void check_part(void *arg, int64_t from, int64_t to) {
     }
 }
 
-static int check_indices(kcl_context *ctx, const hb_reading *r, const int64_t *index, int64_t n,
+/* first: the line of the first index. */
+static int check_indices(kcl_context *ctx, const hb_reading *r, const hb_columns *columns,
                          int64_t first) {
+  const int64_t *index = columns->index, n = columns->entries;
   index_checking c = {.index = index, .rows = r->h->rows, .bad = n};
   kcl_for(n, KCL_FEW, check_part, &c);
   const int64_t bad = c.bad;
@@ -55,38 +64,41 @@ static int check_indices(kcl_context *ctx, const hb_reading *r, const int64_t *i
                   (long long)index[bad], (long long)bad + 1, (long long)r->h->rows);
 }
 
-/* Pointers, indices and values of the matrix. */
-static int read_arrays(kcl_context *ctx, hb_reading *r) {
-  const hb_head *h = r->h;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, h->cols + 1, 8, "column pointers", (void **)&r->pointer));
-  KCL_TRY(kcl_alloc(ctx, h->entries, 8, "row indices", (void **)&r->index));
-  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_POINTERS], h->cols + 1, "column pointers",
-                        r->pointer, NULL));
-  KCL_TRY(check_hb_pointers(ctx, r, r->pointer, h->cols, h->entries));
+/* Names of the arrays of compressed columns in messages. */
+typedef struct hb_names {
+  const char *pointers, *indices, *values;
+} hb_names;
+
+/* Pointers, indices and, unless it is a pattern, values: the next lines, values by this part's format. */
+static int read_compressed(kcl_context *ctx, hb_reading *r, int part, const hb_names *names,
+                           hb_columns *c) {
+  const hb_edit *edit = r->h->edit;
+  const int64_t numbers = r->parts * c->entries;
+  KCL_CALL(kcl_alloc(ctx, c->cols + 1, 8, names->pointers, (void **)&c->pointer));
+  KCL_CALL(kcl_alloc(ctx, c->entries, 8, names->indices, (void **)&c->index));
+  KCL_CALL(hb_cards_read(ctx, &r->cards, &edit[HB_POINTERS], c->cols + 1, names->pointers,
+                         c->pointer, NULL));
+  KCL_CALL(check_hb_pointers(ctx, r, c));
   int64_t first = r->cards.next;
-  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_INDICES], h->entries, "row indices", r->index,
-                        NULL));
-  KCL_TRY(check_indices(ctx, r, r->index, h->entries, first));
-  if (h->field == KCL_PATTERN) goto done;
-  KCL_TRY(kcl_alloc(ctx, r->parts * h->entries, 8, "values", (void **)&r->value));
-  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_VALUES], r->parts * h->entries, "values", NULL,
-                        r->value));
-done:
-  return rc;
+  KCL_CALL(
+      hb_cards_read(ctx, &r->cards, &edit[HB_INDICES], c->entries, names->indices, c->index, NULL));
+  KCL_CALL(check_indices(ctx, r, c, first));
+  if (part == HB_VALUES && r->h->field == KCL_PATTERN) return KCL_OK;
+  KCL_CALL(kcl_alloc(ctx, numbers, 8, names->values, (void **)&c->value));
+  return hb_cards_read(ctx, &r->cards, &edit[part], numbers, names->values, NULL, c->value);
 }
 
 /* Half storage must be one triangle, without a diagonal if skew-symmetric, with a real one if Hermitian. */
-static int check_half(kcl_context *ctx, const hb_reading *r) {
+static int check_half(kcl_context *ctx, const hb_reading *r, const hb_columns *c) {
   const hb_head *h = r->h;
   int64_t lower = 0, upper = 0, diagonal = 0;
   for (int64_t j = 0; h->symmetry != KCL_GENERAL && j < h->cols; j++)
-    for (int64_t k = r->pointer[j] - 1; k < r->pointer[j + 1] - 1; k++) {
-      int64_t i = r->index[k] - 1;
+    for (int64_t k = c->pointer[j] - 1; k < c->pointer[j + 1] - 1; k++) {
+      int64_t i = c->index[k] - 1;
       lower += i > j, upper += i < j;
       if (i != j) continue;
       diagonal +=
-          h->symmetry == KCL_SKEW || (h->symmetry == KCL_HERMITIAN && r->value[2 * k + 1] != 0);
+          h->symmetry == KCL_SKEW || (h->symmetry == KCL_HERMITIAN && c->value[2 * k + 1] != 0);
     }
   if ((lower && upper) || diagonal)
     return kcl_fail(ctx, KCL_INPUT, "%s: found %s in a %s matrix, expected %s", r->cards.t->name,
@@ -99,7 +111,7 @@ static int check_half(kcl_context *ctx, const hb_reading *r) {
 }
 
 typedef struct spreading {
-  const hb_reading *r;
+  const hb_columns *c;
   uint64_t *words;
   int64_t stride;
   int width;
@@ -107,16 +119,17 @@ typedef struct spreading {
 
 static void spread_values(void *arg, int64_t from, int64_t to) {
   const spreading *s = arg;
-  const hb_reading *r = s->r;
+  const hb_columns *c = s->c;
   for (int64_t j = from; j < to; j++)
-    for (int64_t k = r->pointer[j] - 1; k < r->pointer[j + 1] - 1; k++) {
+    for (int64_t k = c->pointer[j] - 1; k < c->pointer[j + 1] - 1; k++) {
       uint64_t *w = s->words + s->stride * k;
-      w[0] = (uint64_t)(r->index[k] - 1) | (uint64_t)j << 32;
-      if (s->width) memcpy(w + 1, r->value + s->width * k, (size_t)s->width * sizeof *w);
+      w[0] = (uint64_t)(c->index[k] - 1) | (uint64_t)j << 32;
+      if (s->width) memcpy(w + 1, c->value + s->width * k, (size_t)s->width * sizeof *w);
     }
 }
 
-static int build_hb_matrix(kcl_context *ctx, const hb_reading *r, kcl_csr **A) {
+static int build_hb_matrix(kcl_context *ctx, const hb_reading *r, const hb_columns *c,
+                           kcl_csr **A) {
   const hb_head *h = r->h;
   mm_head as = {.coordinate = true,
                 .field = h->field,
@@ -125,18 +138,12 @@ static int build_hb_matrix(kcl_context *ctx, const hb_reading *r, kcl_csr **A) {
                 .cols = h->cols,
                 .entries = h->entries,
                 .name = r->cards.t->name};
-  mm_entries e = {0};
+  KCL_OWNED_BY(mm_entries_free) mm_entries e = {0};
   uint64_t *words;
-  int rc, width = r->value ? r->parts : 0;
-  KCL_TRY(mm_entries_alloc(ctx, width, h->entries, &e, &words));
-  kcl_for_each(h->cols, KCL_FEW_ROWS, spread_values, &(spreading){r, words, e.stride, width});
-  KCL_TRY(mm_build_csr(ctx, &as, &e, A));
-  (*A)->symmetry = h->symmetry;
-  (*A)->field = h->field;
-  (*A)->stored = h->entries;
-done:
-  mm_entries_free(&e);
-  return rc;
+  int width = c->value ? r->parts : 0;
+  KCL_CALL(mm_entries_alloc(ctx, width, h->entries, &e, &words));
+  kcl_for_each(h->cols, KCL_FEW_ROWS, spread_values, &(spreading){c, words, e.stride, width});
+  return mm_build_csr(ctx, &as, &e, A);
 }
 
 /* ---------------------------------------------------------------- right-hand sides */
@@ -149,95 +156,74 @@ static int read_full_columns(kcl_context *ctx, hb_reading *r, int64_t rows, int6
   const hb_edit *e = &h->edit[HB_RHS];
   int64_t n = rows * r->parts, all = n * h->rhs_count;
   bool broken = lines != hb_cards_needed(e, all);
-  int rc;
   if (all > (int64_t)r->cards.t->size || h->rhs_count > (int64_t)r->cards.t->size)
     return kcl_fail(ctx, KCL_INPUT,
                     "%s:5: found %lld right-hand sides, expected fewer in this text",
                     r->cards.t->name, (long long)h->rhs_count);
-  KCL_TRY(kcl_dense_create(ctx, rows, h->rhs_count, r->parts == 2 ? KCL_Z : KCL_D, out));
+  KCL_CALL(kcl_dense_create(ctx, rows, h->rhs_count, r->parts == 2 ? KCL_Z : KCL_D, out));
   if (!broken)
-    KCL_TRY(hb_cards_read(ctx, &r->cards, e, all, "right-hand sides", NULL, (*out)->val));
+    KCL_CALL(hb_cards_read(ctx, &r->cards, e, all, "right-hand sides", NULL, (*out)->val));
   for (int64_t j = 0; broken && j < h->rhs_count; j++)
-    KCL_TRY(hb_cards_read(ctx, &r->cards, e, n, "right-hand sides", NULL, (*out)->val + j * n));
-done:
-  return rc;
+    KCL_CALL(hb_cards_read(ctx, &r->cards, e, n, "right-hand sides", NULL, (*out)->val + j * n));
+  return KCL_OK;
 }
 
 /* Right-hand sides in compressed columns, like the matrix. */
 static int read_sparse(kcl_context *ctx, hb_reading *r, kcl_dense **out) {
   const hb_head *h = r->h;
-  int64_t n = h->rhs_count, m = h->rhs_entries, *pointer = NULL, *index = NULL;
-  double *value = NULL;
-  int rc;
+  static const hb_names names = {"right-hand sides", "right-hand sides", "right-hand sides"};
+  int64_t n = h->rhs_count, m = h->rhs_entries;
+  KCL_OWNED_BY(free_columns) hb_columns c = {.cols = n, .entries = m};
   if (n + m > (int64_t)r->cards.t->size)
     return kcl_fail(ctx, KCL_INPUT,
                     "%s:5: found %lld right-hand sides, expected fewer in this text",
                     r->cards.t->name, (long long)n);
-  KCL_TRY(kcl_alloc(ctx, n + 1, 8, "pointers", (void **)&pointer));
-  KCL_TRY(kcl_alloc(ctx, m, 8, "indices", (void **)&index));
-  KCL_TRY(kcl_alloc(ctx, r->parts * m, 8, "values", (void **)&value));
-  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_POINTERS], n + 1, "right-hand sides", pointer,
-                        NULL));
-  KCL_TRY(check_hb_pointers(ctx, r, pointer, n, m));
-  int64_t first = r->cards.next;
-  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_INDICES], m, "right-hand sides", index, NULL));
-  KCL_TRY(check_indices(ctx, r, index, m, first));
-  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_RHS], r->parts * m, "right-hand sides", NULL,
-                        value));
-  KCL_TRY(kcl_dense_create(ctx, h->rows, n, r->parts == 2 ? KCL_Z : KCL_D, out));
+  KCL_CALL(read_compressed(ctx, r, HB_RHS, &names, &c));
+  KCL_CALL(kcl_dense_create(ctx, h->rows, n, r->parts == 2 ? KCL_Z : KCL_D, out));
   for (int64_t j = 0; j < n; j++)
-    for (int64_t k = pointer[j] - 1; k < pointer[j + 1] - 1; k++)
+    for (int64_t k = c.pointer[j] - 1; k < c.pointer[j + 1] - 1; k++)
       for (int q = 0; q < r->parts; q++)
-        (*out)->val[r->parts * (j * h->rows + index[k] - 1) + q] += value[r->parts * k + q];
-done:
-  free(pointer);
-  free(index);
-  free(value);
-  return rc;
+        (*out)->val[r->parts * (j * h->rows + c.index[k] - 1) + q] += c.value[r->parts * k + q];
+  return KCL_OK;
 }
 
 static int read_right_hand_sides(kcl_context *ctx, hb_reading *r, kcl_file_system *out) {
   const hb_head *h = r->h;
   int groups = (h->rhs_kind == 'F') + h->guess + h->solution;
-  kcl_dense *solution = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_dense_free) kcl_dense *solution = NULL;
   int64_t begin = r->cards.next, lines = h->cards[HB_RHS];
   if (h->rhs_kind == 'M') {
-    KCL_TRY(read_sparse(ctx, r, &out->b));
+    KCL_CALL(read_sparse(ctx, r, &out->b));
     lines -= r->cards.next - begin;
   } else {
-    KCL_TRY(read_full_columns(ctx, r, h->rows, lines / groups, &out->b));
+    KCL_CALL(read_full_columns(ctx, r, h->rows, lines / groups, &out->b));
   }
-  if (h->guess) KCL_TRY(read_full_columns(ctx, r, h->cols, lines / groups, &out->x0));
-  if (h->solution) KCL_TRY(read_full_columns(ctx, r, h->cols, lines / groups, &solution));
-done:
-  kcl_dense_free(&solution);
-  return rc;
+  if (h->guess) KCL_CALL(read_full_columns(ctx, r, h->cols, lines / groups, &out->x0));
+  if (h->solution) KCL_CALL(read_full_columns(ctx, r, h->cols, lines / groups, &solution));
+  return KCL_OK;
 }
 
+static void free_reading(hb_reading *r) { free(r->cards.line); }
+
 static int read_hb(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
+  static const hb_names names = {"column pointers", "row indices", "values"};
   hb_head h;
-  hb_reading r = {.h = &h};
-  int rc;
+  KCL_OWNED_BY(free_reading) hb_reading r = {.h = &h};
+  KCL_OWNED_BY(free_columns) hb_columns c = {0};
   kcl_number_init();
-  KCL_TRY(hb_read_head(ctx, t, &h));
+  KCL_CALL(hb_read_head(ctx, t, &h));
   r.parts = h.field == KCL_COMPLEX ? 2 : 1;
-  KCL_TRY(hb_cards_cut(ctx, t, &r.cards));
+  KCL_CALL(hb_cards_cut(ctx, t, &r.cards));
   r.cards.next = h.lines;
   if (h.entries + h.cols > (int64_t)t->size)
-    KCL_TRY(kcl_fail(ctx, KCL_INPUT,
-                     "%s:3: found %lld entries, expected fewer in a text of %zu bytes", t->name,
-                     (long long)h.entries, t->size));
-  KCL_TRY(read_arrays(ctx, &r));
-  KCL_TRY(check_half(ctx, &r));
-  if (h.rhs_kind) KCL_TRY(read_right_hand_sides(ctx, &r, out));
-  KCL_TRY(build_hb_matrix(ctx, &r, &out->A));
-done:
-  free(r.cards.line);
-  free(r.pointer);
-  free(r.index);
-  free(r.value);
-  return rc;
+    return kcl_fail(ctx, KCL_INPUT,
+                    "%s:3: found %lld entries, expected fewer in a text of %zu bytes", t->name,
+                    (long long)h.entries, t->size);
+  c.cols = h.cols, c.entries = h.entries;
+  KCL_CALL(read_compressed(ctx, &r, HB_VALUES, &names, &c));
+  KCL_CALL(check_half(ctx, &r, &c));
+  if (h.rhs_kind) KCL_CALL(read_right_hand_sides(ctx, &r, out));
+  return build_hb_matrix(ctx, &r, &c, &out->A);
 }
 
 const kcl_file kcl_file_rb = {.name = "rb",

@@ -78,18 +78,17 @@ typedef struct csr_structure {
   int64_t cols;
   const int64_t *ptr;
   const int32_t *col;
-  _Atomic int64_t bad;
 } csr_structure;
 
-static void check_row_pointers(void *arg, int64_t from, int64_t to) {
-  csr_structure *s = arg;
+static double count_bad_pointers(const void *arg, int64_t from, int64_t to) {
+  const csr_structure *s = arg;
   int64_t bad = 0;
   for (int64_t r = from; r < to; r++) bad += s->ptr[r] > s->ptr[r + 1];
-  s->bad += bad;
+  return (double)bad;
 }
 
-static void check_column_indices(void *arg, int64_t from, int64_t to) {
-  csr_structure *s = arg;
+static double count_bad_columns(const void *arg, int64_t from, int64_t to) {
+  const csr_structure *s = arg;
   const int32_t *col = s->col;
   int64_t bad = 0;
   for (int64_t r = from; r < to; r++) {
@@ -98,16 +97,13 @@ static void check_column_indices(void *arg, int64_t from, int64_t to) {
     bad += col[first] < 0 || col[last - 1] >= s->cols;
     for (int64_t k = first + 1; k < last; k++) bad += col[k - 1] >= col[k];
   }
-  s->bad += bad;
+  return (double)bad;
 }
 
 bool kcl_binary_rows_good(int64_t rows, int64_t cols, const int64_t *ptr, const int32_t *col) {
-  csr_structure s = {.cols = cols, .ptr = ptr, .col = col};
-  if (ptr[0] != 0) return false;
-  kcl_for(rows, KCL_FEW, check_row_pointers, &s);
-  if (s.bad) return false;
-  kcl_for_each(rows, KCL_FEW_ROWS, check_column_indices, &s);
-  return s.bad == 0;
+  const csr_structure s = {cols, ptr, col};
+  return ptr[0] == 0 && kcl_sum(rows, KCL_FEW, count_bad_pointers, &s) == 0 &&
+         kcl_sum(rows, KCL_FEW_ROWS, count_bad_columns, &s) == 0;
 }
 
 /* The pointers end at nnz, too. */
@@ -129,8 +125,7 @@ static int read_dense(kcl_context *ctx, const kcl_text *t, const kcl_file_head *
 /* Moves the mapping from t to A. */
 static int borrow(kcl_context *ctx, kcl_text *t, const kcl_file_head *h, kcl_csr **out) {
   kcl_csr *A;
-  int rc = kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   (void)!mprotect(t->data, t->mapped, PROT_READ | PROT_WRITE);
   *A = (kcl_csr){.rows = h->rows, .cols = h->cols, .nnz = h->nnz, .stored = h->stored};
   A->row_ptr = (int64_t *)(void *)(t->data + h->part[KCL_PART_PTR].offset);
@@ -146,17 +141,14 @@ static int borrow(kcl_context *ctx, kcl_text *t, const kcl_file_head *h, kcl_csr
 
 static int read_kcl(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
   kcl_file_head h;
-  int rc;
-  KCL_TRY(check_head(ctx, t, &h));
-  KCL_TRY(check_file_sum(ctx, t, &h));
+  KCL_CALL(check_head(ctx, t, &h));
+  KCL_CALL(check_file_sum(ctx, t, &h));
   if (!structure_good(&h, (const int64_t *)(const void *)(t->data + h.part[KCL_PART_PTR].offset),
                       (const int32_t *)(const void *)(t->data + h.part[KCL_PART_COL].offset)))
-    KCL_TRY(refuse_file(ctx, t, "rows or columns are out of order"));
-  KCL_TRY(read_dense(ctx, t, &h, KCL_PART_B, &out->b));
-  KCL_TRY(read_dense(ctx, t, &h, KCL_PART_X, &out->x0));
-  KCL_TRY(borrow(ctx, t, &h, &out->A));
-done:
-  return rc;
+    KCL_CALL(refuse_file(ctx, t, "rows or columns are out of order"));
+  KCL_CALL(read_dense(ctx, t, &h, KCL_PART_B, &out->b));
+  KCL_CALL(read_dense(ctx, t, &h, KCL_PART_X, &out->x0));
+  return borrow(ctx, t, &h, &out->A);
 }
 
 /* ---------------------------------------------------------------- parts */

@@ -2,7 +2,6 @@
 #include "data/files/file.h"
 #include "data/files/kcl_file.h"
 #include "core/base/sum64.h"
-#include <stdlib.h>
 #include <string.h>
 
 const char kcl_file_magic[8] = {'\x89', 'k', 'c', 'l', '\r', '\n', '\x1a', '\n'};
@@ -81,7 +80,7 @@ static int write_wide(kcl_context *ctx, const char *path, const kcl_file_system 
   lay_out_file(&h, s, &a);
   h.sum = sum_arrays(&h, &a);
   h.head_sum = kcl_sum64(&h, offsetof(kcl_file_head, head_sum), 0);
-  KCL_TRY(kcl_output_open(ctx, path, &o));
+  KCL_CALL(kcl_output_open(ctx, path, &o));
   if (o.pack) {
     rc = kcl_fail(ctx, KCL_USAGE, "%s: a .kcl file is mapped, not unpacked: leave out .gz", path);
     return kcl_output_close(ctx, &o, rc);
@@ -89,9 +88,7 @@ static int write_wide(kcl_context *ctx, const char *path, const kcl_file_system 
   rc = write_array(ctx, &o, &h, sizeof h);
   for (int k = 0; k < KCL_FILE_PARTS && !rc; k++)
     rc = write_array(ctx, &o, a.data[k], h.part[k].bytes);
-  rc = kcl_output_close(ctx, &o, rc);
-done:
-  return rc;
+  return kcl_output_close(ctx, &o, rc);
 }
 
 int kcl_binary_write(kcl_context *ctx, const char *path, const kcl_file_system *s) {

@@ -301,15 +301,13 @@ int mm_parse_lines(kcl_context *ctx, const mm_head *h, char *begin, char *end, m
                  .threads = threads,
                  .line_bytes = (h->coordinate ? 4 : 0) + 2 * width};
   kcl_number_init();
-  int rc = reserve_words(ctx, &j, bytes);
-  if (rc) return rc;
+  KCL_CALL(reserve_words(ctx, &j, bytes));
   kcl_parallel(j.threads, run_blocks, &j);
   return count_up(ctx, &j);
 }
 
 int mm_read_entries(kcl_context *ctx, const kcl_text *t, const mm_head *h, mm_entries *out) {
-  int rc = mm_parse_lines(ctx, h, h->body, t->data + t->size, out);
-  if (rc) return rc;
+  KCL_CALL(mm_parse_lines(ctx, h, h->body, t->data + t->size, out));
   if (!out->bad) return mm_check_total(ctx, h, out->total, out->lines);
   out->bad->line += h->lines;
   return mm_error_report(ctx, h->name, out->bad);

@@ -47,7 +47,7 @@ static size_t word_length(const char *p) {
   return n;
 }
 
-bool mm_word_is(const char *p, const char *word) {
+static bool word_is(const char *p, const char *word) {
   return word_length(p) == strlen(word) && strncasecmp(p, word, strlen(word)) == 0;
 }
 
@@ -78,7 +78,7 @@ bool mm_has_banner(const kcl_text *t) { return t->size > 1 && memcmp(t->data, "%
 static int choose_word(const char *line, const char *p, const char *const *names, int n,
                        const char *but, mm_error *bad) {
   for (int i = 0; i < n; i++)
-    if (mm_word_is(p, names[i]) && (!but || strcmp(names[i], but))) return i;
+    if (word_is(p, names[i]) && (!but || strcmp(names[i], but))) return i;
   char list[120] = "";
   for (int i = 0; i < n; i++)
     if (!but || strcmp(names[i], but)) {
@@ -156,14 +156,14 @@ static int64_t array_entries(const mm_head *h) {
 static int read_sizes(const char *line, mm_head *h, mm_error *bad) {
   const int64_t limit = INT64_C(1) << LIMIT_BITS;
   const char *p = line;
-  int rc;
-  KCL_TRY(read_one(line, &p, "the number of rows", limit, &h->rows, bad));
+  int rc = KCL_OK;
+  KCL_CALL(read_one(line, &p, "the number of rows", limit, &h->rows, bad));
   h->entries_column = mm_skip(line) - line + 1;
   const char *second = mm_skip(p);
-  KCL_TRY(read_one(line, &p, "the number of columns", limit, &h->cols, bad));
+  KCL_CALL(read_one(line, &p, "the number of columns", limit, &h->cols, bad));
   if (h->coordinate) {
     h->entries_column = mm_skip(p) - line + 1;
-    KCL_TRY(read_one(line, &p, "the number of entries", INT64_MAX / 64, &h->entries, bad));
+    KCL_CALL(read_one(line, &p, "the number of entries", INT64_MAX / 64, &h->entries, bad));
   }
   p = mm_skip(p);
   if (word_length(p)) mm_error_set(bad, line, p, "the end of the line"), rc = KCL_INPUT;
@@ -173,7 +173,6 @@ static int read_sizes(const char *line, mm_head *h, mm_error *bad) {
     rc = KCL_INPUT;
   }
   if (!rc && !h->coordinate) h->entries = array_entries(h);
-done:
   return rc;
 }
 

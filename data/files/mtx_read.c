@@ -5,17 +5,10 @@
 #include "data/files/file.h"
 
 int mm_read_body(kcl_context *ctx, kcl_text *t, mm_head *h, kcl_csr **out) {
-  mm_entries entries = {0};
-  int rc;
-  KCL_TRY(mm_read_entries(ctx, t, h, &entries));
+  KCL_OWNED_BY(mm_entries_free) mm_entries entries = {0};
+  KCL_CALL(mm_read_entries(ctx, t, h, &entries));
   kcl_text_close(t);
-  KCL_TRY((h->coordinate ? mm_build_csr : mm_build_array)(ctx, h, &entries, out));
-  (*out)->symmetry = h->symmetry;
-  (*out)->field = h->field;
-  (*out)->stored = h->entries;
-done:
-  mm_entries_free(&entries);
-  return rc;
+  return (h->coordinate ? mm_build_csr : mm_build_array)(ctx, h, &entries, out);
 }
 
 static int read_mtx_head(kcl_context *ctx, const kcl_text *t, mm_head *h) {
@@ -23,15 +16,8 @@ static int read_mtx_head(kcl_context *ctx, const kcl_text *t, mm_head *h) {
   return rc ? rc : mm_read_size(ctx, t, h);
 }
 
-static int read_mtx(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
-  mm_head head;
-  int rc = read_mtx_head(ctx, t, &head);
-  return rc ? rc : mm_read_body(ctx, t, &head, &out->A);
-}
-
 int kcl_set_index_base(kcl_context *ctx, int base) {
-  int rc = kcl_need(ctx, "ctx", ctx);
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   if (base != 0 && base != 1)
     return kcl_fail(ctx, KCL_USAGE, "rows and columns count from 0 or 1, not %d", base);
   ctx->zero_based = base == 0;
@@ -41,6 +27,5 @@ int kcl_set_index_base(kcl_context *ctx, int base) {
 const kcl_file kcl_file_mtx = {.name = "mtx",
                                .expected = "%%MatrixMarket",
                                .knows = mm_has_banner,
-                               .read = read_mtx,
                                .head = read_mtx_head,
                                .write = mtx_write};

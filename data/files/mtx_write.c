@@ -68,55 +68,36 @@ static int format_mtx_part(const void *self, int64_t part, kcl_bytes *b) {
   return 0;
 }
 
-typedef struct lower_counting {
-  const mtx_source *s;
-  _Atomic int64_t n;
-} lower_counting;
-
-static void count_lower_rows(void *arg, int64_t from, int64_t to) {
-  lower_counting *c = arg;
-  const kcl_csr *A = c->s->A;
+static double count_written(const void *arg, int64_t from, int64_t to) {
+  const mtx_source *s = arg;
+  const kcl_csr *A = s->A;
   int64_t n = 0;
   for (int64_t r = from; r < to; r++)
-    for (int64_t k = A->row_ptr[r]; k < A->row_ptr[r + 1]; k++) n += r - A->col[k] >= c->s->below;
-  c->n += n;
-}
-
-static int64_t count_written(const mtx_source *s) {
-  lower_counting c = {.s = s};
-  kcl_for(s->A->rows, KCL_FEW_ROWS, count_lower_rows, &c);
-  return c.n;
+    for (int64_t k = A->row_ptr[r]; k < A->row_ptr[r + 1]; k++) n += r - A->col[k] >= s->below;
+  return (double)n;
 }
 
 int mtx_write(kcl_context *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
-  kcl_csr *wide = NULL;
-  kcl_output o = {.file = -1};
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *wide = NULL;
   kcl_type type = kcl_wide_type(A->type);
   kcl_symmetry symmetry =
       A->symmetry == KCL_HERMITIAN && type == KCL_D ? KCL_SYMMETRIC : A->symmetry;
   char head[160];
-  int rc;
   if (A->type != type) {
-    if ((rc = kcl_csr_convert(ctx, A, type, &wide))) return rc;
+    KCL_CALL(kcl_csr_convert(ctx, A, type, &wide));
     A = wide;
   }
   kcl_number_init();
   mtx_source s = {.A = A, .val = A->val, .parts = A->nnz / ENTRIES_PER_PART + 1};
-  KCL_TRY(kcl_check_finite(ctx, path, s.val, A->nnz * (type == KCL_Z ? 2 : 1)));
+  KCL_CALL(kcl_check_finite(ctx, path, s.val, A->nnz * (type == KCL_Z ? 2 : 1)));
   s.below = symmetry == KCL_GENERAL ? INT64_MIN / 2 : symmetry == KCL_SKEW;
   kcl_field field = kcl_csr_narrow_field(A, s.val);
   s.width = field == KCL_PATTERN ? 0 : field == KCL_COMPLEX ? 2 : 1;
   snprintf(head, sizeof head, "%%%%MatrixMarket matrix coordinate %s %s\n%lld %lld %lld\n",
            kcl_field_name(field), kcl_symmetry_name(symmetry), (long long)A->rows,
-           (long long)A->cols, (long long)count_written(&s));
-  KCL_TRY(kcl_output_open(ctx, path, &o));
-  rc = kcl_output_text(ctx, &o, head);
-  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_mtx_part, &s);
-  rc = kcl_output_close(ctx, &o, rc);
-done:
-  kcl_csr_free(&wide);
-  return rc;
+           (long long)A->cols, (long long)kcl_sum(A->rows, KCL_FEW_ROWS, count_written, &s));
+  return kcl_write_parts(ctx, path, head, s.parts, format_mtx_part, &s);
 }
 
 /* ---------------------------------------------------------------- dense columns */
@@ -135,19 +116,13 @@ static mtx_source dense_source(const kcl_dense *B) {
 }
 
 int kcl_dense_write(kcl_context *ctx, const char *path, const kcl_dense *B) {
-  kcl_output o = {.file = -1};
   char head[KCL_DENSE_HEAD];
-  int rc;
-  if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_dense_need(ctx, "B", B))) return rc;
+  KCL_CALL(kcl_need(ctx, "path", path));
+  KCL_CALL(kcl_dense_need(ctx, "B", B));
   const mtx_source s = dense_source(B);
-  KCL_TRY(kcl_check_finite(ctx, path, s.val, B->rows * B->cols * s.width));
+  KCL_CALL(kcl_check_finite(ctx, path, s.val, B->rows * B->cols * s.width));
   kcl_dense_head(B->type, B->rows, B->cols, head);
-  KCL_TRY(kcl_output_open(ctx, path, &o));
-  rc = kcl_output_text(ctx, &o, head);
-  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_mtx_part, &s);
-  rc = kcl_output_close(ctx, &o, rc);
-done:
-  return rc;
+  return kcl_write_parts(ctx, path, head, s.parts, format_mtx_part, &s);
 }
 
 typedef struct formatting {
@@ -167,8 +142,7 @@ int kcl_format_numbers(kcl_context *ctx, kcl_type type, const double *v, int64_t
   const kcl_dense B = {.rows = n, .cols = 1, .type = type, .val = (double *)(uintptr_t)v};
   formatting f = {.s = dense_source(&B)};
   out->parts = f.s.parts;
-  int rc = kcl_alloc(ctx, out->parts, sizeof *out->part, "text", (void **)&out->part);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, out->parts, sizeof *out->part, "text", (void **)&out->part));
   f.part = out->part;
   kcl_for_each(out->parts, 1, format_one, &f);
   for (int64_t k = 0; k < out->parts; k++) out->size += out->part[k].size;

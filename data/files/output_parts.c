@@ -56,6 +56,15 @@ int kcl_output_text(kcl_context *ctx, kcl_output *o, const char *line) {
   return write_part(ctx, o, &b, !b.data || kcl_output_pack(o, &b));
 }
 
+int kcl_write_parts(kcl_context *ctx, const char *path, const char *head, int64_t parts,
+                    kcl_format_part *format, const void *self) {
+  kcl_output o = {.file = -1};
+  KCL_CALL(kcl_output_open(ctx, path, &o));
+  int rc = kcl_output_text(ctx, &o, head);
+  if (!rc) rc = kcl_output_parts(ctx, &o, parts, format, self);
+  return kcl_output_close(ctx, &o, rc);
+}
+
 char *kcl_print_count(char *o, int64_t v) {
   char d[20];
   int n = 0;
@@ -65,22 +74,15 @@ char *kcl_print_count(char *o, int64_t v) {
   return o;
 }
 
-typedef struct finite_counting {
-  const double *v;
-  _Atomic int64_t bad;
-} finite_counting;
-
-static void count_infinite(void *arg, int64_t from, int64_t to) {
-  finite_counting *c = arg;
+static double count_infinite(const void *arg, int64_t from, int64_t to) {
+  const double *v = arg;
   int64_t bad = 0;
-  for (int64_t i = from; i < to; i++) bad += !isfinite(c->v[i]);
-  c->bad += bad;
+  for (int64_t i = from; i < to; i++) bad += !isfinite(v[i]);
+  return (double)bad;
 }
 
 int64_t kcl_count_infinite(const double *v, int64_t n) {
-  finite_counting c = {.v = v};
-  kcl_for(n, KCL_FEW, count_infinite, &c);
-  return c.bad;
+  return (int64_t)kcl_sum(n, KCL_FEW, count_infinite, v);
 }
 
 int kcl_fail_infinite(kcl_context *ctx, const char *path, int64_t count) {

@@ -8,7 +8,7 @@ typedef enum kcl_layout_of_file {
   KCL_FILE_WHOLE,   /* can be read as a whole only: a pipe, another format, no such file */
   KCL_FILE_LINES,   /* entries, line by line, behind a head */
   KCL_FILE_NUMBERS, /* plain numbers of one column */
-  KCL_FILE_BINARY   /* .kcl_context */
+  KCL_FILE_BINARY   /* .kcl */
 } kcl_layout_of_file;
 
 typedef struct kcl_look {
@@ -18,14 +18,17 @@ typedef struct kcl_look {
   bool dealt;   /* one process has the text, and gives it out */
   mm_head head; /* of KCL_FILE_LINES; its body and name are not set */
 } kcl_look;
+/* Looks for a matrix, or for dense columns: the layout of a text and its head. */
+typedef int kcl_looker(kcl_context *ctx, const kcl_text *t, kcl_look *out);
+kcl_looker kcl_look_for_matrix, kcl_look_for_dense;
 /* Looks at the first bytes of a plain file, or in the text of any file; reports the errors that readers of whole files do. */
-typedef struct kcl_looker {
-  int (*at)(kcl_context *ctx, const char *path, kcl_look *out);
-  int (*in)(kcl_context *ctx, const kcl_text *t, kcl_look *out);
-} kcl_looker;
-extern const kcl_looker kcl_look_for_matrix, kcl_look_for_dense;
+int kcl_look_at(kcl_context *ctx, const char *path, kcl_looker *look, kcl_look *out);
+int kcl_look_in(kcl_context *ctx, const kcl_text *t, kcl_looker *look, kcl_look *out);
 /* The head of a file of dense columns that begins with a banner. */
 int mm_dense_head(kcl_context *ctx, const kcl_text *t, mm_head *h);
+/* Entries with their rows and columns to `to`, which begins with row `first`: values of an array each have their place, those of one
+ * place in a coordinate file are added. */
+void mm_place_entries(const mm_entries *e, int64_t first, bool add, kcl_dense *to);
 
 /* Numbers of one column, of whole lines [begin, end); *lines: how many, up to the first error. */
 typedef struct kcl_numbers {
@@ -35,6 +38,7 @@ typedef struct kcl_numbers {
   mm_error bad;
 } kcl_numbers;
 int kcl_parse_numbers(kcl_context *ctx, const char *begin, const char *end, kcl_numbers *out);
+static inline void kcl_numbers_free(kcl_numbers *n) { free(n->val); }
 
 /* ---------------------------------------------------------------- dense columns, written */
 
@@ -55,7 +59,7 @@ void kcl_formatted_free(kcl_formatted *f);
 int64_t kcl_count_infinite(const double *v, int64_t n);
 int kcl_fail_infinite(kcl_context *ctx, const char *path, int64_t count);
 
-/* ---------------------------------------------------------------- .kcl_context */
+/* ---------------------------------------------------------------- .kcl */
 
 int kcl_binary_head(kcl_context *ctx, const char *path, int64_t size, kcl_file_head *out);
 /* Bytes [from, from + bytes) of the file. */

@@ -4,6 +4,7 @@
  */
 #include "data/files/hb.h"
 #include "core/base/number.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,27 +44,20 @@ static int print_item(const rb_array *s, int64_t k, char out[40]) {
   return (int)(kcl_print_count(out, (s->whole ? s->whole[k] : s->index[k]) + 1) - out);
 }
 
-typedef struct widest_number {
-  const rb_array *s;
-  _Atomic int64_t width;
-} widest_number;
-
-static void measure_part(void *arg, int64_t from, int64_t to) {
-  widest_number *w = arg;
+static double widest_item(const void *arg, int64_t from, int64_t to) {
   int width = 1;
   for (int64_t k = from; k < to; k++) {
     char text[40];
-    int n = print_item(w->s, k, text);
+    int n = print_item(arg, k, text);
     width = n > width ? n : width;
   }
-  kcl_raise(&w->width, width);
+  return width;
 }
 
 /* Width of the widest number and a blank; how many fit in a line. */
 static void measure_array(rb_array *s) {
-  widest_number w = {.s = s, .width = 1};
-  kcl_for(s->count, KCL_FEW, measure_part, &w);
-  s->width = (int)w.width + 1, s->per_line = RB_LINE / s->width;
+  s->width = (int)fmax(1, kcl_largest(s->count, KCL_FEW, widest_item, s)) + 1;
+  s->per_line = RB_LINE / s->width;
   bool real = s->value && !s->integer;
   snprintf(s->format, sizeof s->format, real ? "(%dE%d.%d)" : "(%dI%d)", s->per_line, s->width,
            s->width > 9 ? s->width - 8 : 1);
@@ -96,8 +90,8 @@ static int format_rb_part(const void *self, int64_t part, kcl_bytes *b) {
 static int make_columns(kcl_context *ctx, const kcl_csr *A, kcl_symmetry symmetry, rb_columns *c,
                         kcl_csr **T) {
   int64_t below = symmetry == KCL_GENERAL ? INT64_MIN / 2 : symmetry == KCL_SKEW, q = 0, k = 0;
-  int rc = kcl_csr_adjoint(ctx, A, T), parts = A->type == KCL_Z ? 2 : 1;
-  if (rc) return rc;
+  const int parts = A->type == KCL_Z ? 2 : 1;
+  KCL_CALL(kcl_csr_adjoint(ctx, A, T));
   *c = (rb_columns){(*T)->row_ptr, (*T)->col, (*T)->val, 0};
   for (int64_t j = 0; j < A->cols; j++) {
     for (; k < (*T)->row_ptr[j + 1]; k++) {
@@ -150,19 +144,18 @@ static int write_arrays(kcl_context *ctx, const char *path, const char *head, co
 
 int rb_write(kcl_context *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
-  kcl_csr *wide = NULL, *T = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *wide = NULL, *T = NULL;
   rb_columns c;
   bool complex = kcl_type_complex(A->type);
   kcl_symmetry symmetry = A->symmetry == KCL_HERMITIAN && !complex ? KCL_SYMMETRIC : A->symmetry;
   char head[600], type[4] = "rua";
-  int rc;
   kcl_number_init();
-  KCL_TRY(kcl_csr_convert(ctx, A, complex ? KCL_Z : KCL_D, &wide));
-  KCL_TRY(kcl_check_finite(ctx, path, wide->val, wide->nnz * (complex ? 2 : 1)));
+  KCL_CALL(kcl_csr_convert(ctx, A, complex ? KCL_Z : KCL_D, &wide));
+  KCL_CALL(kcl_check_finite(ctx, path, wide->val, wide->nnz * (complex ? 2 : 1)));
   kcl_field field = kcl_csr_narrow_field(wide, wide->val);
   type[0] = "ricp"[field];
   type[1] = A->rows != A->cols ? 'r' : "uszh"[symmetry];
-  KCL_TRY(make_columns(ctx, wide, symmetry, &c, &T));
+  KCL_CALL(make_columns(ctx, wide, symmetry, &c, &T));
   rb_array s[3] = {{.count = A->cols + 1, .whole = c.pointer},
                    {.count = c.nnz, .index = c.row},
                    {.count = field == KCL_PATTERN ? 0 : c.nnz * (complex ? 2 : 1),
@@ -171,8 +164,5 @@ int rb_write(kcl_context *ctx, const char *path, const kcl_file_system *system) 
   for (int k = 0; k < 3; k++) measure_array(&s[k]);
   if (field == KCL_PATTERN) s[2].format[0] = 0;
   print_header(head, sizeof head, path, A, type, s);
-  rc = write_arrays(ctx, path, head, s);
-done:
-  kcl_csr_free(&wide), kcl_csr_free(&T);
-  return rc;
+  return write_arrays(ctx, path, head, s);
 }

@@ -10,7 +10,6 @@
 #include "data/files/kcl_file.h"
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -59,8 +58,7 @@ int kcl_csr_read_cached(kcl_context *ctx, const char *path, kcl_csr **A, kcl_den
   if (b) *b = NULL;
   if (x0) *x0 = NULL;
   if (keep && !read_cached_entry(ctx, name, A, b, x0)) return KCL_OK;
-  int rc = kcl_csr_read_system(ctx, path, &s.A, &s.b, &s.x0);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_read_system(ctx, path, &s.A, &s.b, &s.x0));
   if (keep) (void)kcl_csr_write_system(ctx, entry, s.A, s.b, s.x0);
   *A = s.A, s.A = NULL;
   if (b) *b = s.b, s.b = NULL;

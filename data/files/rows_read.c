@@ -11,7 +11,6 @@
 #include "core/base/number.h"
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -199,37 +198,32 @@ static int read_rows_head(kcl_context *ctx, const kcl_text *t, rows_head *h) {
 
 static int read_rows(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
   rows_head h = {0};
-  mm_entries e = {0};
-  rows_block *b = NULL;
+  KCL_OWNED_BY(mm_entries_free) mm_entries e = {0};
+  KCL_OWNED rows_block *b = NULL;
   uint64_t *words;
   int64_t total = 0;
-  int rc;
   kcl_number_init();
-  KCL_TRY(read_rows_head(ctx, t, &h));
+  KCL_CALL(read_rows_head(ctx, t, &h));
   int64_t blocks = (t->data + t->size - h.body) / ROWS_BLOCK + 1;
-  KCL_TRY(kcl_alloc(ctx, blocks, sizeof *b, "blocks of text", (void **)&b));
+  KCL_CALL(kcl_alloc(ctx, blocks, sizeof *b, "blocks of text", (void **)&b));
   parsing j = {.h = &h, .t = t, .b = b};
   kcl_for_each(blocks, 1, count_text_blocks, &j);
   for (int64_t k = 0; k < blocks; k++) b[k].first = total, total += b[k].count;
-  KCL_TRY(mm_entries_alloc(ctx, h.complex ? 2 : 1, total, &e, &words));
+  KCL_CALL(mm_entries_alloc(ctx, h.complex ? 2 : 1, total, &e, &words));
   j.words = words, j.stride = e.stride;
   kcl_for_each(blocks, 1, fill_blocks, &j);
-  KCL_TRY(check_rows_blocks(ctx, t, &h, b, blocks));
+  KCL_CALL(check_rows_blocks(ctx, t, &h, b, blocks));
   if (total != h.entries)
-    KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s:%lld: found %lld entries, expected %lld as this line says",
-                     t->name, (long long)h.lines, (long long)total, (long long)h.entries));
+    KCL_CALL(kcl_fail(ctx, KCL_INPUT,
+                      "%s:%lld: found %lld entries, expected %lld as this line says", t->name,
+                      (long long)h.lines, (long long)total, (long long)h.entries));
   mm_head as = {.coordinate = true,
                 .field = h.complex ? KCL_COMPLEX : KCL_REAL,
                 .rows = h.rows,
                 .cols = h.cols,
                 .entries = total,
                 .name = t->name};
-  KCL_TRY(mm_build_csr(ctx, &as, &e, &out->A));
-  out->A->field = as.field, out->A->stored = total;
-done:
-  mm_entries_free(&e);
-  free(b);
-  return rc;
+  return mm_build_csr(ctx, &as, &e, &out->A);
 }
 
 const kcl_file kcl_file_rows = {.name = "rows",

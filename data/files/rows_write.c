@@ -3,6 +3,7 @@
 #include "core/base/number.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   WORDS_PER_PART = 32768,
@@ -16,6 +17,8 @@ typedef struct rows_source {
   int64_t parts;
 } rows_source;
 
+static void free_source(rows_source *s) { free(s->first); }
+
 static int format_rows_part(const void *self, int64_t part, kcl_bytes *b) {
   const rows_source *s = self;
   const kcl_csr *A = s->A;
@@ -25,10 +28,7 @@ static int format_rows_part(const void *self, int64_t part, kcl_bytes *b) {
   char *o = b->data = malloc(entries * LONGEST_ROW_ENTRY + (size_t)(last - first) * ROW + 1);
   if (!o) return 1;
   for (int64_t r = first; r < last; r++) {
-    *o++ = 'r';
-    *o++ = 'o';
-    *o++ = 'w';
-    *o++ = ' ';
+    memcpy(o, "row ", 4), o += 4;
     o = kcl_print_count(o, r + 1), *o++ = ':';
     for (int64_t k = A->row_ptr[r]; k < A->row_ptr[r + 1]; k++) {
       int w = A->type == KCL_Z ? 2 : 1;
@@ -60,24 +60,15 @@ static int cut_row_parts(kcl_context *ctx, rows_source *s) {
 
 int rows_write(kcl_context *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
-  kcl_csr *wide = NULL;
-  rows_source s = {0};
-  kcl_output o = {.file = -1};
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *wide = NULL;
+  KCL_OWNED_BY(free_source) rows_source s = {0};
   char head[80];
-  int rc;
   kcl_number_init();
-  KCL_TRY(kcl_csr_convert(ctx, A, kcl_wide_type(A->type), &wide));
-  KCL_TRY(kcl_check_finite(ctx, path, wide->val, wide->nnz * (wide->type == KCL_Z ? 2 : 1)));
+  KCL_CALL(kcl_csr_convert(ctx, A, kcl_wide_type(A->type), &wide));
+  KCL_CALL(kcl_check_finite(ctx, path, wide->val, wide->nnz * (wide->type == KCL_Z ? 2 : 1)));
   s.A = wide;
-  KCL_TRY(cut_row_parts(ctx, &s));
+  KCL_CALL(cut_row_parts(ctx, &s));
   snprintf(head, sizeof head, "%lld %lld %lld\n", (long long)A->rows, (long long)A->cols,
            (long long)A->nnz);
-  KCL_TRY(kcl_output_open(ctx, path, &o));
-  rc = kcl_output_text(ctx, &o, head);
-  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_rows_part, &s);
-  rc = kcl_output_close(ctx, &o, rc);
-done:
-  free(s.first);
-  kcl_csr_free(&wide);
-  return rc;
+  return kcl_write_parts(ctx, path, head, s.parts, format_rows_part, &s);
 }

@@ -55,7 +55,6 @@ const char *mm_next_line(const char *p, const char *end);
 const char *mm_content(const char *p, const char *end, int64_t *line);
 /* A line of three whole numbers: its end; NULL: it is none. */
 const char *mm_three_counts(const char *p, uint64_t v[3]);
-bool mm_word_is(const char *p, const char *word); /* the word at p, any case */
 
 typedef struct mm_head {
   bool coordinate; /* else array */
@@ -104,7 +103,7 @@ void mm_entries_free(mm_entries *e);
 static inline int32_t mm_row(uint64_t word) { return (int32_t)(uint32_t)word; }
 static inline int32_t mm_col(uint64_t word) { return (int32_t)(uint32_t)(word >> 32); }
 
-/* coordinate: all rows, or rows [from, to) of entries that have each an end there */
+/* coordinate: all rows, or rows [from, to) of entries that have each an end there. Symmetry, field and stored entries: the head's. */
 int mm_build_csr(kcl_context *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out);
 int mm_build_rows(kcl_context *ctx, const mm_head *h, int64_t from, int64_t to, const mm_entries *e,
                   kcl_csr **out);

@@ -30,6 +30,8 @@ typedef struct states {
   uint64_t *key; /* [count] ascending */
 } states;
 
+static void free_states(states *s) { free(s->key); }
+
 /* ---------------------------------------------------------------- keys of states */
 
 /* The key of a walk: one bit per pair (i, i + d), d = 2, 4, ..., set if both are the same node, the last i of
@@ -65,16 +67,9 @@ static void walk_of(uint64_t key, int n, cage_walk *w) {
   for (int k = 0; k <= n; k++) w->node[k] = first[k] == k ? (uint8_t)next++ : w->node[first[k]];
 }
 
+/* Keys have 63 bits at most. */
 static int64_t find_state(const states *s, uint64_t key) {
-  int64_t lo = 0, hi = s->count - 1;
-  while (lo < hi) {
-    int64_t mid = (lo + hi) / 2;
-    if (s->key[mid] < key)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+  return kcl_first_offset_from((const int64_t *)s->key, 0, s->count - 1, (int64_t)key);
 }
 
 /* ---------------------------------------------------------------- sites around a base */
@@ -149,11 +144,6 @@ static int extend(kcl_context *ctx, states *s, cage_walk *w, int next) {
   return rc;
 }
 
-static int compare_keys(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* ---------------------------------------------------------------- the matrix */
 
 /* (ways[0] U + ways[1] (1 - U) + 3 ways[2]) / 3 monomers to 15 digits, in integer arithmetic and so the same
@@ -202,24 +192,19 @@ static int cage_row(const void *self, int64_t j, int32_t *col, double *val) {
 
 static int cage_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
                      kcl_dense **b) {
-  states s = {.steps = (int)size[0] - 1};
-  kcl_csr *T = NULL;
+  KCL_OWNED_BY(free_states) states s = {.steps = (int)size[0] - 1};
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *T = NULL;
   cage_walk w = {.steps = 0};
-  int rc;
   if (n_sizes != 1 || size[0] < 3 || size[0] > MAX_SIZE)
     return kcl_fail(ctx, KCL_USAGE,
                     "cage takes one number, the monomers, at least 3 and at most %d: cage:10",
                     MAX_SIZE);
-  KCL_TRY(extend(ctx, &s, &w, 1));
-  qsort(s.key, (size_t)s.count, sizeof *s.key, compare_keys);
+  KCL_CALL(extend(ctx, &s, &w, 1));
+  qsort(s.key, (size_t)s.count, sizeof *s.key, kcl_compare_words);
   kcl_rows rows = {s.count, KCL_D, KCL_GENERAL, KCL_REAL, cage_row, &s};
-  KCL_TRY(kcl_rows_matrix(ctx, &rows, &T));
-  KCL_TRY(kcl_csr_adjoint(ctx, T, A));
-  KCL_TRY(kcl_rhs_image(ctx, *A, b));
-done:
-  free(s.key);
-  kcl_csr_free(&T);
-  return rc;
+  KCL_CALL(kcl_rows_matrix(ctx, &rows, &T));
+  KCL_CALL(kcl_csr_adjoint(ctx, T, A));
+  return kcl_rhs_image(ctx, *A, b);
 }
 
 const kcl_generator kcl_gen_cage = {

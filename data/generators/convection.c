@@ -11,7 +11,7 @@
 
 static const double half_peclet = 0.2;
 
-static void weights(const kcl_grid *g, int dims, const int64_t c[3], double w[7]) {
+static void weights(const kcl_grid *g, const int64_t c[3], double w[7]) {
   double x = (2 * (double)c[0] + 1) / (double)g->n[0] - 1,
          y = (2 * (double)c[1] + 1) / (double)g->n[1] - 1;
   const double wind[3] = {2 * y * (1 - x * x), -2 * x * (1 - y * y), 0.5};
@@ -19,21 +19,16 @@ static void weights(const kcl_grid *g, int dims, const int64_t c[3], double w[7]
     w[KCL_WEST - a] = -(1 + half_peclet * wind[a]);
     w[KCL_EAST + a] = -(1 - half_peclet * wind[a]);
   }
-  w[KCL_CENTRE] = 2 * dims;
+  w[KCL_CENTRE] = 2 * g->dims;
 }
 
-static int convection_row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double *val) {
+static int convection_row(const void *self, int64_t i, int32_t *col, double *val) {
+  const kcl_grid *g = self;
   int64_t c[3];
   double w[7];
   kcl_grid_cell(g, i, c);
-  weights(g, dims, c, w);
+  weights(g, c, w);
   return kcl_grid_cross(g, i, 1, w, col, val);
-}
-static int convection_row2d(const void *g, int64_t i, int32_t *col, double *val) {
-  return convection_row(g, 2, i, col, val);
-}
-static int convection_row3d(const void *g, int64_t i, int32_t *col, double *val) {
-  return convection_row(g, 3, i, col, val);
 }
 
 static void east_wall(const void *self, int64_t i, double *b) {
@@ -41,15 +36,14 @@ static void east_wall(const void *self, int64_t i, double *b) {
   int64_t c[3];
   double w[7];
   kcl_grid_cell(g, i, c);
-  weights(g, 3, c, w);
+  weights(g, c, w);
   *b = c[0] + 1 == g->n[0] ? -w[KCL_EAST] : 0;
 }
 
 static int convection_describe(kcl_context *ctx, const int64_t *size, int n_sizes,
                                kcl_formula *out) {
-  const int dims = n_sizes == 3 ? 3 : 2;
-  int rc = kcl_grid_formula(ctx, "convection", dims, size, n_sizes,
-                            dims == 2 ? convection_row2d : convection_row3d, out);
+  int rc =
+      kcl_grid_formula(ctx, "convection", n_sizes == 3 ? 3 : 2, size, n_sizes, convection_row, out);
   out->rows.symmetry = KCL_GENERAL;
   out->rhs = east_wall;
   return rc;

@@ -4,8 +4,7 @@
 
 int kcl_formula_self(kcl_context *ctx, const void *self, size_t size, kcl_formula *out) {
   void *copy;
-  int rc = kcl_alloc(ctx, 1, size, "a generator", &copy);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, size, "a generator", &copy));
   memcpy(copy, self, size);
   out->rows.self = copy;
   return KCL_OK;
@@ -31,10 +30,10 @@ static void fill_formula_rhs(void *arg, int64_t first, int64_t end) {
 
 int kcl_formula_rows(kcl_context *ctx, const kcl_formula *f, int64_t from, int64_t to, kcl_csr **A,
                      kcl_dense **b) {
-  int rc = kcl_rows_part(ctx, &f->rows, f->rows.rows, from, to, A);
-  if (rc || !b) return rc;
+  KCL_CALL(kcl_rows_part(ctx, &f->rows, f->rows.rows, from, to, A));
+  if (!b) return KCL_OK;
   if (!f->rhs) return kcl_rhs_image(ctx, *A, b);
-  if ((rc = kcl_rhs_zero(ctx, *A, b))) return rc;
+  KCL_CALL(kcl_rhs_zero(ctx, *A, b));
   rhs_filling s = {f, from, f->rows.type == KCL_Z ? 2 : 1, (*b)->val};
   kcl_for(to - from, KCL_FEW_ROWS, fill_formula_rhs, &s);
   return KCL_OK;

@@ -78,22 +78,20 @@ int kcl_generate_describe(kcl_context *ctx, const char *kind_size, kcl_formula *
 
 static int make_all(kcl_context *ctx, const kcl_generator *g, const int64_t *size, int n_sizes,
                     kcl_csr **A, kcl_dense **b) {
-  kcl_formula f = {0};
+  KCL_OWNED_BY(kcl_formula_free) kcl_formula f = {0};
   if (g->make) return g->make(ctx, size, n_sizes, A, b);
-  int rc = describe_system(ctx, g, size, n_sizes, &f);
-  if (!rc) rc = kcl_formula_rows(ctx, &f, 0, f.rows.rows, A, b);
-  free((void *)(uintptr_t)f.rows.self);
-  return rc;
+  KCL_CALL(describe_system(ctx, g, size, n_sizes, &f));
+  return kcl_formula_rows(ctx, &f, 0, f.rows.rows, A, b);
 }
 
 int kcl_generate(kcl_context *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b) {
   const kcl_generator *g;
   int64_t size[3];
-  int n_sizes, rc;
+  int n_sizes;
   if (b) *b = NULL;
-  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  KCL_CALL(kcl_need(ctx, "A", A));
   *A = NULL;
-  rc = choose_generator(ctx, kind_size, &g, size, &n_sizes);
+  int rc = choose_generator(ctx, kind_size, &g, size, &n_sizes);
   if (!rc) rc = make_all(ctx, g, size, n_sizes, A, b);
   if (rc) kcl_csr_free(A);
   if (rc && b) kcl_dense_free(b);

@@ -23,14 +23,15 @@ typedef struct kcl_rows {
   kcl_row *row;
   const void *self;
 } kcl_rows;
-/* A system any rows of which can be made. rows.self is to be freed with free(). */
+/* A system any rows of which can be made. */
 typedef struct kcl_formula {
   kcl_rows rows;                                       /* square */
   void (*rhs)(const void *self, int64_t i, double *b); /* b_i, b of type D or Z; NULL: b = A 1 */
 } kcl_formula;
+static inline void kcl_formula_free(kcl_formula *f) { free((void *)(uintptr_t)f->rows.self); }
 
 /* size[n_sizes]: the numbers of SIZE, each >= 1, at most 3. b may be NULL. After a failure the caller
- * frees *A and *b, or out->rows.self. One of grid_row, describe and make is given, the others are NULL. */
+ * frees *A and *b, or *out. One of grid_row, describe and make is given, the others are NULL. */
 typedef struct kcl_generator {
   const char *name, *summary, *example; /* example: NAME:SIZE, a small system */
   kcl_row *grid_row;
@@ -66,6 +67,7 @@ int kcl_rhs_image(kcl_context *ctx, const kcl_csr *A, kcl_dense **b); /* b = A 1
 /* Cell (x, y, z) has index x + n[0] (y + n[1] z); 2D grids have n[2] = 1. */
 typedef struct kcl_grid {
   int64_t n[3];
+  int dims; /* 2 or 3 */
 } kcl_grid;
 /* SIZE of `kind`: one number for all axes, or one per axis (dims is 2 or 3). */
 int kcl_grid_set(kcl_context *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,

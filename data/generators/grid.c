@@ -15,6 +15,7 @@ int kcl_grid_set(kcl_context *ctx, const char *kind, int dims, const int64_t *si
                     "%s takes one number for all axes, such as %s:100, or %d joined by x; found %d",
                     kind, kind, dims, n_sizes);
   int64_t cells = 1;
+  g->dims = dims;
   for (int a = 0; a < 3; a++) {
     g->n[a] = a >= dims ? 1 : size[n_sizes == 1 ? 0 : a];
     if (cells <= INT32_MAX) cells *= g->n[a];
@@ -65,8 +66,7 @@ int kcl_grid_cross(const kcl_grid *g, int64_t i, int parts, const double *w, int
 int kcl_grid_formula(kcl_context *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
                      kcl_row *row, kcl_formula *out) {
   kcl_grid g;
-  int rc = kcl_grid_set(ctx, kind, dims, size, n_sizes, &g);
-  if (rc) return rc;
+  KCL_CALL(kcl_grid_set(ctx, kind, dims, size, n_sizes, &g));
   out->rows = (kcl_rows){kcl_grid_cells(&g), KCL_D, KCL_SYMMETRIC, KCL_REAL, row, NULL};
   out->rhs = kcl_rhs_one;
   return kcl_formula_self(ctx, &g, sizeof g, out);

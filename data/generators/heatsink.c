@@ -30,6 +30,8 @@ typedef struct heatsink_body {
   int32_t *cell;          /* [unknowns] */
 } heatsink_body;
 
+static void free_body(heatsink_body *s) { free(s->unknown), free(s->cell); }
+
 /* Material at the centre of cell c. x and y are distances from the axis of symmetry. */
 static int material_at(const heatsink_body *s, const int64_t c[3]) {
   double x = fabs((double)(2 * c[0] + 1 - s->grid.n[0])) * s->h / 2;
@@ -104,13 +106,12 @@ static int build_body(kcl_context *ctx, int64_t size, heatsink_body *s) {
 
 int kcl_heatsink_map(kcl_context *ctx, int64_t size, int64_t nxyz[3], double spacing[3],
                      int32_t **unknown_of_cell) {
-  heatsink_body s;
-  int rc = build_body(ctx, size, &s);
+  KCL_OWNED_BY(free_body) heatsink_body s = {.h = 0};
+  *unknown_of_cell = NULL;
+  KCL_CALL(build_body(ctx, size, &s));
   for (int a = 0; a < 3; a++) nxyz[a] = s.grid.n[a], spacing[a] = s.h;
-  free(s.cell);
-  if (rc) free(s.unknown), s.unknown = NULL;
-  *unknown_of_cell = s.unknown;
-  return rc;
+  *unknown_of_cell = s.unknown, s.unknown = NULL;
+  return KCL_OK;
 }
 
 static void heat(const heatsink_body *s, double *b) {
@@ -123,19 +124,16 @@ static void heat(const heatsink_body *s, double *b) {
 
 static int heatsink_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
                          kcl_dense **b) {
-  heatsink_body s = {.h = 0};
-  int rc;
+  KCL_OWNED_BY(free_body) heatsink_body s = {.h = 0};
   if (n_sizes != 1)
     return kcl_fail(ctx, KCL_USAGE,
                     "heatsink takes one number, the cells along its 90 mm: heatsink:80");
-  KCL_TRY(build_body(ctx, size[0], &s));
+  KCL_CALL(build_body(ctx, size[0], &s));
   kcl_rows rows = {s.unknowns, KCL_D, KCL_SYMMETRIC, KCL_REAL, heatsink_row, &s};
-  KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
-  KCL_TRY(kcl_rhs_zero(ctx, *A, b));
+  KCL_CALL(kcl_rows_matrix(ctx, &rows, A));
+  KCL_CALL(kcl_rhs_zero(ctx, *A, b));
   if (b) heat(&s, (*b)->val);
-done:
-  free(s.unknown), free(s.cell);
-  return rc;
+  return KCL_OK;
 }
 
 const kcl_generator kcl_gen_heatsink = {

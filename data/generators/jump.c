@@ -18,14 +18,15 @@ static double coefficient(int64_t x, int64_t y, int64_t z) {
   return power[kcl_splitmix64(block) % 5];
 }
 
-static int jump_row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double *val) {
+static int jump_row(const void *self, int64_t i, int32_t *col, double *val) {
+  const kcl_grid *g = self;
   int64_t c[3];
   double w[7] = {0};
   kcl_grid_cell(g, i, c);
   double here = coefficient(c[0], c[1], c[2]);
   for (int d = KCL_DOWN; col && d <= KCL_UP; d++) {
     int64_t j = kcl_grid_neighbour(g, i, c, d), n[3];
-    if (d == KCL_CENTRE || (dims == 2 && (d == KCL_DOWN || d == KCL_UP))) continue;
+    if (d == KCL_CENTRE || (g->dims == 2 && (d == KCL_DOWN || d == KCL_UP))) continue;
     kcl_grid_cell(g, j < 0 ? i : j, n);
     double there = coefficient(n[0], n[1], n[2]);
     double mean = j < 0 ? 2 * here : 2 * here * there / (here + there);
@@ -35,22 +36,15 @@ static int jump_row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double
   return kcl_grid_cross(g, i, 1, w, col, val);
 }
 
-static int jump_row2d(const void *g, int64_t i, int32_t *col, double *val) {
-  return jump_row(g, 2, i, col, val);
-}
-static int jump_row3d(const void *g, int64_t i, int32_t *col, double *val) {
-  return jump_row(g, 3, i, col, val);
-}
-
 const kcl_generator kcl_gen_jump2d = {
     .name = "jump2d",
     .example = "jump2d:200",
     .summary = "diffusion on N x N cells, jumping anisotropic coefficients, SPD",
     .grid_dims = 2,
-    .grid_row = jump_row2d};
+    .grid_row = jump_row};
 const kcl_generator kcl_gen_jump3d = {
     .name = "jump3d",
     .example = "jump3d:40",
     .summary = "diffusion on N x N x N cells, jumping anisotropic coefficients, SPD",
     .grid_dims = 3,
-    .grid_row = jump_row3d};
+    .grid_row = jump_row};

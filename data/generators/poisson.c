@@ -7,21 +7,18 @@
  * nnz = 5 N^2 - 4 N and 7 N^3 - 6 N^2. Symmetric positive definite. */
 #include "data/generators/generate.h"
 
-static int poisson_row2d(const void *self, int64_t i, int32_t *col, double *val) {
-  return kcl_grid_cross(self, i, 1, (const double[]){0, -1, -1, 4, -1, -1, 0}, col, val);
-}
-
-static int poisson_row3d(const void *self, int64_t i, int32_t *col, double *val) {
-  return kcl_grid_cross(self, i, 1, (const double[]){-1, -1, -1, 6, -1, -1, -1}, col, val);
+static int poisson_row(const void *self, int64_t i, int32_t *col, double *val) {
+  const kcl_grid *g = self;
+  return kcl_grid_cross(g, i, 1, (const double[]){-1, -1, -1, 2 * g->dims, -1, -1, -1}, col, val);
 }
 
 const kcl_generator kcl_gen_poisson2d = {.name = "poisson2d",
                                          .example = "poisson2d:300",
                                          .summary = "5-point Laplacian on N x N cells, SPD",
                                          .grid_dims = 2,
-                                         .grid_row = poisson_row2d};
+                                         .grid_row = poisson_row};
 const kcl_generator kcl_gen_poisson3d = {.name = "poisson3d",
                                          .example = "poisson3d:60",
                                          .summary = "7-point Laplacian on N x N x N cells, SPD",
                                          .grid_dims = 3,
-                                         .grid_row = poisson_row3d};
+                                         .grid_row = poisson_row};

@@ -17,6 +17,8 @@ typedef struct
   int32_t *col;       /* [start[n]] */
 } neighbour_lists;
 
+static void free_neighbours(neighbour_lists *g) { free(g->start), free(g->col); }
+
 static double edge_weight(int64_t i, int64_t j) {
   uint64_t lo = (uint64_t)(i < j ? i : j), hi = (uint64_t)(i < j ? j : i);
   return 1.0 - kcl_uniform((hi << 32) + lo);
@@ -91,31 +93,23 @@ static void offsets(int64_t n, const int32_t *node, int64_t *start) {
   for (int64_t i = 0; i < n; i++) start[i + 1] += start[i] + 1;
 }
 
-static void restart(int64_t n, const int64_t *start, int64_t *end) {
-  for (int64_t i = 0; i < n; i++) end[i] = start[i];
-}
-
 static int make_graph(kcl_context *ctx, neighbour_lists *g) {
-  int32_t *node = NULL, *bucket = NULL;
-  int64_t *end = NULL, n = g->n, entries = (2 * EDGES + 1) * n;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, 2 * EDGES * n, sizeof *node, "the edges of a graph", (void **)&node));
-  KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *g->start, "offsets of a graph", (void **)&g->start));
-  KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *end, "offsets of a graph", (void **)&end));
-  KCL_TRY(kcl_alloc(ctx, entries, sizeof *bucket, "lists of a graph", (void **)&bucket));
+  KCL_OWNED int32_t *node = NULL, *bucket = NULL;
+  KCL_OWNED int64_t *end = NULL;
+  const int64_t n = g->n, entries = (2 * EDGES + 1) * n;
+  KCL_CALL(kcl_alloc(ctx, 2 * EDGES * n, sizeof *node, "the edges of a graph", (void **)&node));
+  KCL_CALL(kcl_alloc(ctx, n + 1, sizeof *g->start, "offsets of a graph", (void **)&g->start));
+  KCL_CALL(kcl_alloc(ctx, n + 1, sizeof *end, "offsets of a graph", (void **)&end));
+  KCL_CALL(kcl_alloc(ctx, entries, sizeof *bucket, "lists of a graph", (void **)&bucket));
   kcl_for(2 * EDGES * n, KCL_FEW, draw_ends, &(edge_ends){n, coprime_step(n), node});
   offsets(n, node, g->start);
-  restart(n, g->start, end);
+  memcpy(end, g->start, (size_t)n * sizeof *end);
   scatter_neighbours(n, node, end, bucket);
   free(node), node = NULL;
-  KCL_TRY(kcl_alloc(ctx, entries, sizeof *g->col, "lists of a graph", (void **)&g->col));
-  restart(n, g->start, end);
+  KCL_CALL(kcl_alloc(ctx, entries, sizeof *g->col, "lists of a graph", (void **)&g->col));
+  memcpy(end, g->start, (size_t)n * sizeof *end);
   sort_lists(n, g->start, bucket, end, g->col);
-done:
-  free(node);
-  free(bucket);
-  free(end);
-  return rc;
+  return KCL_OK;
 }
 
 static int charges(kcl_context *ctx, const kcl_csr *A, kcl_dense **b) {
@@ -127,17 +121,13 @@ static int charges(kcl_context *ctx, const kcl_csr *A, kcl_dense **b) {
 
 static int powerlaw_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
                          kcl_dense **b) {
-  neighbour_lists g = {.n = size[0]};
-  int rc;
+  KCL_OWNED_BY(free_neighbours) neighbour_lists g = {.n = size[0]};
   if (n_sizes != 1)
     return kcl_fail(ctx, KCL_USAGE, "powerlaw takes one number, the rows: powerlaw:100000");
   kcl_rows rows = {g.n, KCL_D, KCL_SYMMETRIC, KCL_REAL, powerlaw_row, &g};
-  KCL_TRY(make_graph(ctx, &g));
-  KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
-  KCL_TRY(charges(ctx, *A, b));
-done:
-  free(g.start), free(g.col);
-  return rc;
+  KCL_CALL(make_graph(ctx, &g));
+  KCL_CALL(kcl_rows_matrix(ctx, &rows, A));
+  return charges(ctx, *A, b);
 }
 
 const kcl_generator kcl_gen_powerlaw = {

@@ -32,22 +32,22 @@ static void fill_rows(void *arg, int64_t first, int64_t end) {
 int kcl_rows_part(kcl_context *ctx, const kcl_rows *r, int64_t cols, int64_t from, int64_t to,
                   kcl_csr **out) {
   const int64_t rows = to - from;
-  making m = {.r = r, .from = from};
-  int rc;
+  KCL_OWNED int64_t *row_ptr = NULL;
+  kcl_csr *A;
   *out = NULL;
-  KCL_TRY(kcl_alloc(ctx, rows + 1, sizeof *m.row_ptr, "row pointers", (void **)&m.row_ptr));
+  KCL_CALL(kcl_alloc(ctx, rows + 1, sizeof *row_ptr, "row pointers", (void **)&row_ptr));
+  making m = {.r = r, .from = from, .row_ptr = row_ptr};
   kcl_for(rows, KCL_FEW_ROWS, count_generated_rows, &m);
-  for (int64_t i = 0; i < rows; i++) m.row_ptr[i + 1] += m.row_ptr[i];
-  KCL_TRY(kcl_csr_create(ctx, rows, cols, m.row_ptr[rows], r->type, &m.A));
-  free(m.A->row_ptr);
-  m.A->row_ptr = m.row_ptr, m.row_ptr = NULL;
+  for (int64_t i = 0; i < rows; i++) row_ptr[i + 1] += row_ptr[i];
+  KCL_CALL(kcl_csr_create(ctx, rows, cols, row_ptr[rows], r->type, &A));
+  free(A->row_ptr);
+  A->row_ptr = row_ptr, row_ptr = NULL;
+  m.A = A;
   kcl_for_each(rows, KCL_FEW_ROWS, fill_rows, &m);
-  m.A->symmetry = r->symmetry, m.A->field = r->field;
-  m.A->stored = r->symmetry == KCL_GENERAL ? m.A->nnz : m.lower;
-  *out = m.A;
-done:
-  free(m.row_ptr);
-  return rc;
+  A->symmetry = r->symmetry, A->field = r->field;
+  A->stored = r->symmetry == KCL_GENERAL ? A->nnz : m.lower;
+  *out = A;
+  return KCL_OK;
 }
 
 int kcl_rows_rectangle(kcl_context *ctx, const kcl_rows *r, int64_t cols, kcl_csr **out) {

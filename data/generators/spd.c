@@ -17,6 +17,10 @@ typedef struct spd_rotations {
   int32_t *partner[2]; /* [n] in R1, in R2; i itself if it has none */
 } spd_rotations;
 
+static void free_rotations(spd_rotations *r) {
+  free(r->eigenvalue), free(r->partner[0]), free(r->partner[1]);
+}
+
 /* Fisher & Yates (1938). */
 static void shuffle(int64_t n, uint64_t seed, int32_t *p) {
   for (int64_t i = 0; i < n; i++) p[i] = (int32_t)i;
@@ -83,42 +87,34 @@ static void pair_up(int64_t n, const int32_t *order, int32_t *partner) {
 }
 
 static int draw_rotations(kcl_context *ctx, spd_rotations *r, double power) {
-  int32_t *order = NULL;
+  KCL_OWNED int32_t *order = NULL;
   double steps = r->n > 1 ? (double)(r->n - 1) : 1;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, r->n, sizeof *order, "a permutation", (void **)&order));
-  KCL_TRY(kcl_alloc(ctx, r->n, sizeof *r->eigenvalue, "eigenvalues", (void **)&r->eigenvalue));
+  KCL_CALL(kcl_alloc(ctx, r->n, sizeof *order, "a permutation", (void **)&order));
+  KCL_CALL(kcl_alloc(ctx, r->n, sizeof *r->eigenvalue, "eigenvalues", (void **)&r->eigenvalue));
   for (uint64_t k = 0; k < 2; k++) {
-    KCL_TRY(kcl_alloc(ctx, r->n, sizeof *order, "pairs", (void **)&r->partner[k]));
+    KCL_CALL(kcl_alloc(ctx, r->n, sizeof *order, "pairs", (void **)&r->partner[k]));
     shuffle(r->n, (k + 1) << 36, order);
     pair_up(r->n, order, r->partner[k]);
   }
   shuffle(r->n, UINT64_C(3) << 36, order);
   for (int64_t i = 0; i < r->n; i++) r->eigenvalue[i] = pow(10, -power * order[i] / steps);
-done:
-  free(order);
-  return rc;
+  return KCL_OK;
 }
 
 static int spd_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
                     kcl_dense **b) {
-  spd_rotations r = {.n = size[0]};
+  KCL_OWNED_BY(free_rotations) spd_rotations r = {.n = size[0]};
   int64_t power = n_sizes == 1 ? 6 : size[1];
-  int rc;
   if (n_sizes == 3 || power > 15)
     return kcl_fail(ctx, KCL_USAGE,
                     "spd takes N rows, or N x K for a condition number of 10^K, K at most 15");
-  KCL_TRY(draw_rotations(ctx, &r, (double)power));
+  KCL_CALL(draw_rotations(ctx, &r, (double)power));
   kcl_rows rows = {r.n, KCL_D, KCL_SYMMETRIC, KCL_REAL, spd_row, &r};
-  KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
-  KCL_TRY(kcl_rhs_zero(ctx, *A, b));
+  KCL_CALL(kcl_rows_matrix(ctx, &rows, A));
+  KCL_CALL(kcl_rhs_zero(ctx, *A, b));
   for (int64_t i = 0; b && i < r.n; i++)
     (*b)->val[i] = 2 * kcl_uniform((UINT64_C(5) << 40) + (uint64_t)i) - 1;
-done:
-  free(r.eigenvalue);
-  free(r.partner[0]);
-  free(r.partner[1]);
-  return rc;
+  return KCL_OK;
 }
 
 const kcl_generator kcl_gen_spd = {

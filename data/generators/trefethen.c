@@ -6,7 +6,6 @@
  * collection; Trefethen_20000b lacks its first row and column: trefethen-minor:20000. b = A 1. */
 #include "data/generators/generate.h"
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct primes {
   int64_t n, first; /* first: number of leading rows and columns left out */
@@ -33,36 +32,31 @@ static int trefethen_row(const void *self, int64_t place, int32_t *col, double *
 /* The first n primes by the sieve of Eratosthenes; the n-th is below n (ln n + ln ln n) for n >= 6
  * (Rosser & Schoenfeld 1962). */
 static int sieve(kcl_context *ctx, int64_t n, double *p) {
-  char *composite = NULL;
+  KCL_OWNED char *composite = NULL;
   double m = n < 6 ? 6 : (double)n;
   int64_t limit = (int64_t)(m * (log(m) + log(log(m)))) + 1, found = 0;
-  int rc = kcl_alloc(ctx, limit + 1, 1, "the sieve of primes", (void **)&composite);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, limit + 1, 1, "the sieve of primes", (void **)&composite));
   for (int64_t q = 2; q <= limit && found < n; q++) {
     if (composite[q]) continue;
     p[found++] = (double)q;
     for (int64_t k = q * q; k <= limit; k += q) composite[k] = 1;
   }
-  free(composite);
   return KCL_OK;
 }
 
 static int trefethen_make(kcl_context *ctx, int64_t first, const int64_t *size, int n_sizes,
                           kcl_csr **A, kcl_dense **b) {
-  primes t = {.n = size[0], .first = first};
-  int rc;
+  KCL_OWNED double *p = NULL;
   if (n_sizes != 1)
     return kcl_fail(ctx, KCL_USAGE, "trefethen takes one number, the rows: trefethen:2000");
-  if (t.n <= first)
+  if (size[0] <= first)
     return kcl_fail(ctx, KCL_USAGE, "trefethen-minor takes at least 2 rows: one is left out");
+  KCL_CALL(kcl_alloc(ctx, size[0], sizeof *p, "the primes", (void **)&p));
+  KCL_CALL(sieve(ctx, size[0], p));
+  const primes t = {size[0], first, p};
   kcl_rows rows = {t.n - first, KCL_D, KCL_SYMMETRIC, KCL_INTEGER, trefethen_row, &t};
-  KCL_TRY(kcl_alloc(ctx, t.n, sizeof *t.p, "the primes", (void **)&t.p));
-  KCL_TRY(sieve(ctx, t.n, t.p));
-  KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
-  KCL_TRY(kcl_rhs_image(ctx, *A, b));
-done:
-  free(t.p);
-  return rc;
+  KCL_CALL(kcl_rows_matrix(ctx, &rows, A));
+  return kcl_rhs_image(ctx, *A, b);
 }
 
 static int trefethen_make_whole(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,

@@ -66,30 +66,31 @@ static void find_cuts(cutting *k) {
 static int allocate_blocks(cutting *k) {
   kcl_context *ctx = k->c->ctx;
   const int64_t ranks = k->c->ranks.count, each = INT64_C(1) << k->bins.shift;
-  int rc = kcl_alloc(ctx, k->blocks + 1, sizeof *k->before, "counts", (void **)&k->before);
-  if (!rc) rc = kcl_alloc(ctx, k->blocks, sizeof *k->slot, "counts", (void **)&k->slot);
-  if (!rc) rc = kcl_alloc(ctx, ranks * each, sizeof *k->fine, "counts", (void **)&k->fine);
-  if (!rc) rc = kcl_alloc(ctx, each + 1, sizeof *k->ptr, "counts", (void **)&k->ptr);
-  return rc;
+  KCL_CALL(kcl_alloc(ctx, k->blocks + 1, sizeof *k->before, "counts", (void **)&k->before));
+  KCL_CALL(kcl_alloc(ctx, k->blocks, sizeof *k->slot, "counts", (void **)&k->slot));
+  KCL_CALL(kcl_alloc(ctx, ranks * each, sizeof *k->fine, "counts", (void **)&k->fine));
+  return kcl_alloc(ctx, each + 1, sizeof *k->ptr, "counts", (void **)&k->ptr);
+}
+
+static void free_cutting(cutting *k) {
+  free(k->weight), free(k->before), free(k->slot), free(k->fine), free(k->ptr);
 }
 
 int kcl_cut_rows(kcl_comm *c, int64_t rows, kcl_count_entries *count, const void *self) {
+  KCL_OWNED_BY(free_cutting)
   cutting k = {.c = c, .count = count, .self = self, .bins = {.rows = rows}};
-  int rc;
-  KCL_TRY(kcl_comm_agree(c, kcl_check_count(c, rows)));
+  KCL_CALL(kcl_comm_agree(c, kcl_check_count(c, rows)));
   while (rows >> k.bins.shift >= MOST_BLOCKS) k.bins.shift++;
   k.blocks = ((rows - 1) >> k.bins.shift) + 1;
-  KCL_TRY(kcl_comm_agree(c, allocate_blocks(&k)));
-  KCL_TRY(kcl_weigh(c, &k.weight));
+  KCL_CALL(kcl_comm_agree(c, allocate_blocks(&k)));
+  KCL_CALL(kcl_weigh(c, &k.weight));
   if (c->ctx->shares == KCL_SHARES_ROWS)
     kcl_partition_equally(rows, c->ranks.count, c->first);
   else
     find_cuts(&k);
   c->ranks.rows = rows;
   kcl_blocks_choose(c, rows);
-  rc = kcl_comm_agree(c, kcl_blocks_align(c, c->first));
+  KCL_CALL(kcl_comm_agree(c, kcl_blocks_align(c, c->first)));
   c->ranks.first_row = c->first[c->ranks.rank];
-done:
-  free(k.weight), free(k.before), free(k.slot), free(k.fine), free(k.ptr);
-  return rc;
+  return KCL_OK;
 }

@@ -17,6 +17,10 @@ typedef struct exchange {
   mm_block *list;             /* [ranks, rounds] */
 } exchange;
 
+static void free_exchange(exchange *s) {
+  free(s->to), free(s->counts[0]), free(s->buffer), free(s->list);
+}
+
 static int owner_of_row(const kcl_comm *c, int64_t row, int guess) {
   if (row >= c->first[guess] && row < c->first[guess + 1]) return guess;
   return (int)kcl_first_offset_from(c->first + 1, 0, c->ranks.count - 1, row + 1);
@@ -52,15 +56,13 @@ static int allocate_entries(exchange *s) {
   const int ranks = s->c->ranks.count;
   kcl_context *ctx = s->c->ctx;
   int64_t most = 0;
-  int rc = kcl_alloc(ctx, 3 * (int64_t)ranks, sizeof *s->to, "the ranks", (void **)&s->to);
-  if (!rc)
-    rc = kcl_alloc(ctx, 4 * (int64_t)ranks, sizeof(int), "the ranks", (void **)&s->counts[0]);
-  if (!rc) rc = kcl_alloc(ctx, ranks * s->rounds, sizeof *s->list, "blocks", (void **)&s->list);
+  KCL_CALL(kcl_alloc(ctx, 3 * (int64_t)ranks, sizeof *s->to, "the ranks", (void **)&s->to));
+  KCL_CALL(kcl_alloc(ctx, 4 * (int64_t)ranks, sizeof(int), "the ranks", (void **)&s->counts[0]));
+  KCL_CALL(kcl_alloc(ctx, ranks * s->rounds, sizeof *s->list, "blocks", (void **)&s->list));
   for (int64_t k = 0; k < s->e->blocks; k++)
     most = s->e->block[k].count > most ? s->e->block[k].count : most;
   most *= (s->x->mirrored ? 2 : 1) * (s->e->width + 1);
-  if (!rc) rc = kcl_alloc_unset(ctx, most, 8, "entries on their way", (void **)&s->buffer);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc_unset(ctx, most, 8, "entries on their way", (void **)&s->buffer));
   s->from = s->to + ranks, s->at = s->from + ranks;
   s->counts[1] = s->counts[0] + ranks, s->places[0] = s->counts[1] + ranks;
   s->places[1] = s->places[0] + ranks;
@@ -125,21 +127,18 @@ static void list_blocks(exchange *s, mm_entries *out) {
 }
 
 int kcl_exchange_entries(kcl_comm *c, const kcl_own_entries *x, mm_entries *out) {
-  exchange s = {.c = c, .x = x, .e = x->e};
+  KCL_OWNED_BY(free_exchange) exchange s = {.c = c, .x = x, .e = x->e};
   int64_t total = 0, index = x->index;
-  int rc;
   *out = (mm_entries){0};
   s.rounds = (int64_t)kcl_comm_largest(c, (double)x->e->blocks);
-  KCL_TRY(kcl_comm_agree(c, allocate_entries(&s)));
+  KCL_CALL(kcl_comm_agree(c, allocate_entries(&s)));
   count_all(&s);
   for (int p = 0; p < c->ranks.count; p++) total += s.from[p];
-  KCL_TRY(kcl_comm_agree(c, mm_entries_alloc(c->ctx, x->e->width, total, out, &s.words)));
+  KCL_CALL(kcl_comm_agree(c, mm_entries_alloc(c->ctx, x->e->width, total, out, &s.words)));
   for (int64_t k = 0; k < s.rounds; k++) {
     send_round(&s, k, index);
     if (k < x->e->blocks) index += x->e->block[k].count;
   }
   list_blocks(&s, out);
-done:
-  free(s.to), free(s.counts[0]), free(s.buffer), free(s.list);
-  return rc;
+  return KCL_OK;
 }

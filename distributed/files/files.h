@@ -20,7 +20,7 @@ int kcl_check_same_file(kcl_comm *c, const char *path, int64_t size);
 /* ---------------------------------------------------------------- lines.c */
 
 /* Rank 0 looks at the file. held: its text, on rank 0, where the others do not have it, out->dealt; to be closed. */
-int kcl_look_together(kcl_comm *c, const char *path, const kcl_looker *look, kcl_look *out,
+int kcl_look_together(kcl_comm *c, const char *path, kcl_looker *look, kcl_look *out,
                       kcl_text *held);
 /* Own lines of the bytes from look->body on: about as many bytes for each rank, cut at line ends. Takes *held. */
 int kcl_open_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
@@ -70,6 +70,7 @@ int kcl_exchange_entries(kcl_comm *c, const kcl_own_entries *x, mm_entries *out)
 
 /* A rank's part of the whole, from its own rows. */
 void kcl_describe_part(kcl_comm *c, int64_t stored, kcl_mpi_part *out);
+void kcl_describe_whole(kcl_mpi_part *out); /* that of one rank alone */
 int kcl_files_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out);
 int kcl_read_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out); /* rows are to be cut */
 /* A system whole on rank 0, NULL elsewhere, is given out. */

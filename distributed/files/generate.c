@@ -23,11 +23,10 @@ static int make_own_rows(kcl_comm *c, const kcl_formula *f, kcl_mpi_part *out) {
   const int64_t n = f->rows.rows, ranks = c->ranks.count, me = c->ranks.rank;
   const share s = {&f->rows, n * me / ranks, n * (me + 1) / ranks};
   int64_t stored;
-  int rc = kcl_cut_rows(c, n, count_rows_of_kind, &s);
-  if (!rc) rc = kcl_cut_columns(c, n);
-  if (rc) return rc;
-  rc = kcl_formula_rows(c->ctx, f, c->first[me], c->first[me + 1], &out->A, &out->b);
-  if ((rc = kcl_comm_agree(c, rc))) return rc;
+  KCL_CALL(kcl_cut_rows(c, n, count_rows_of_kind, &s));
+  KCL_CALL(kcl_cut_columns(c, n));
+  const int64_t *first = &c->first[me];
+  KCL_CALL(kcl_comm_agree(c, kcl_formula_rows(c->ctx, f, first[0], first[1], &out->A, &out->b)));
   (void)kcl_comm_before(c, out->A->stored, &stored);
   kcl_describe_part(c, stored, out);
   return KCL_OK;
@@ -44,35 +43,27 @@ static int make_whole_system(kcl_comm *c, const char *kind_size, kcl_mpi_part *o
 }
 
 static int make_alone(kcl_context *ctx, const char *kind_size, kcl_mpi_part *out) {
-  int rc = kcl_generate(ctx, kind_size, &out->A, &out->b);
-  if (rc) return rc;
-  out->rows = out->A->rows, out->nonzeros = out->A->nnz, out->stored = out->A->stored;
-  out->columns = out->A->cols;
+  KCL_CALL(kcl_generate(ctx, kind_size, &out->A, &out->b));
+  kcl_describe_whole(out);
   return KCL_OK;
 }
 
 int kcl_mpi_generate(kcl_context *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_part *out) {
-  kcl_comm *c = NULL;
-  kcl_formula f = {0};
+  KCL_OWNED_BY(kcl_comm_free) kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_formula_free) kcl_formula f = {0};
   char system[300];
   int count, rc;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = (kcl_mpi_part){0};
   if (!rc) rc = kcl_generate_describe(ctx, kind_size, &f);
-  KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
+  KCL_CALL(kcl_mpi_agree(ctx, comm, rc));
   snprintf(system, sizeof system, "the generated system=%s\n", kind_size);
-  KCL_TRY(kcl_mpi_same(ctx, comm, system));
+  KCL_CALL(kcl_mpi_same(ctx, comm, system));
   MPI_Comm_size(comm, &count);
-  if (count == 1) {
-    rc = make_alone(ctx, kind_size, out);
-    goto done;
-  }
-  KCL_TRY(kcl_read_begin(ctx, comm, &c));
+  if (count == 1) return make_alone(ctx, kind_size, out);
+  KCL_CALL(kcl_read_begin(ctx, comm, &c));
   rc = f.rows.self ? make_own_rows(c, &f, out) : make_whole_system(c, kind_size, out);
-done:
-  if (rc && out) kcl_mpi_part_free(out);
-  if (c) kcl_comm_free(&c);
-  free((void *)(uintptr_t)f.rows.self);
+  if (rc) kcl_mpi_part_free(out);
   return rc;
 }

@@ -3,7 +3,6 @@
  * alone can have, since it is packed or on its host, goes to the others in such parts. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,11 +13,11 @@ static bool is_file(const char *path) {
 }
 
 /* Rank 0: a text that can be dealt out; else the file is read as a whole. */
-static int look_inside(kcl_context *ctx, const char *path, const kcl_looker *look, kcl_look *out,
+static int look_inside(kcl_context *ctx, const char *path, kcl_looker *look, kcl_look *out,
                        kcl_text *held) {
   kcl_look inside;
   int rc = kcl_text_open(ctx, path, held);
-  if (!rc) rc = look->in(ctx, held, &inside);
+  if (!rc) rc = kcl_look_in(ctx, held, look, &inside);
   if (!rc && (inside.layout == KCL_FILE_LINES || inside.layout == KCL_FILE_NUMBERS))
     *out = inside, out->dealt = true;
   else
@@ -26,10 +25,10 @@ static int look_inside(kcl_context *ctx, const char *path, const kcl_looker *loo
   return rc;
 }
 
-int kcl_look_together(kcl_comm *c, const char *path, const kcl_looker *look, kcl_look *out,
+int kcl_look_together(kcl_comm *c, const char *path, kcl_looker *look, kcl_look *out,
                       kcl_text *held) {
   const bool root = !c->ranks.rank;
-  int rc = root ? look->at(c->ctx, path, out) : KCL_OK;
+  int rc = root ? kcl_look_at(c->ctx, path, look, out) : KCL_OK;
   *held = (kcl_text){.name = path};
   if ((rc = kcl_comm_agree(c, rc))) return rc;
   const int64_t size = kcl_text_size(path);
@@ -48,8 +47,7 @@ static int first_line(kcl_context *ctx, const char *path, int64_t from, int64_t 
   kcl_text t;
   *out = -1;
   if (from >= to) return KCL_OK;
-  int rc = kcl_text_open_part(ctx, path, from - 1, to, &t);
-  if (rc) return rc;
+  KCL_CALL(kcl_text_open_part(ctx, path, from - 1, to, &t));
   const char *end = memchr(t.data, '\n', t.size);
   if (end && from + (end - t.data) < to) *out = from + (end - t.data);
   kcl_text_close(&t);
@@ -61,21 +59,19 @@ static int open_own(kcl_comm *c, const char *path, const kcl_look *look, kcl_tex
   const double each = (double)(look->size - look->body) / count;
   const int64_t from = look->body + (int64_t)(each * me),
                 to = me + 1 < count ? look->body + (int64_t)(each * (me + 1)) : look->size;
-  int64_t own = look->body, *all = NULL, end = look->size;
+  int64_t own = look->body, end = look->size;
+  KCL_OWNED int64_t *all = NULL;
   MPI_Request request;
   int rc = kcl_alloc(c->ctx, count, sizeof *all, "the ranks", (void **)&all);
   *out = (kcl_text){.name = path};
   if (!rc && me) rc = first_line(c->ctx, path, from, to, &own);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   MPI_Iallgather(&own, 1, MPI_INT64_T, all, 1, MPI_INT64_T, c->comm, &request);
   kcl_comm_wait(1, &request);
   for (int p = count - 1; p > me; p--)
     if (all[p] >= 0) end = all[p];
   if (own >= 0 && own < end) rc = kcl_text_open_part(c->ctx, path, own, end, out);
-  rc = kcl_comm_agree(c, rc);
-done:
-  free(all);
-  return rc;
+  return kcl_comm_agree(c, rc);
 }
 
 /* ---------------------------------------------------------------- dealt out */
@@ -104,14 +100,14 @@ static void send_parts(kcl_comm *c, kcl_text *held, const int64_t *cut) {
 static int deal(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
                 kcl_text *out) {
   const int me = c->ranks.rank;
-  int64_t *cut = NULL;
+  KCL_OWNED int64_t *cut = NULL;
   int rc = kcl_alloc(c->ctx, c->ranks.count + 1, sizeof *cut, "the ranks", (void **)&cut);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   if (!me) cut_text(held, look->body, c->ranks.count, cut);
   kcl_tell(c, cut, (size_t)(c->ranks.count + 1) * sizeof *cut);
   const size_t own = (size_t)(cut[me + 1] - cut[me]);
   if (me) rc = kcl_text_create(c->ctx, path, own, out);
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   if (me)
     kcl_comm_exchange(c, 0, NULL, 0, 0, out->data, own);
   else {
@@ -119,9 +115,7 @@ static int deal(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *h
     *out = *held, *held = (kcl_text){.name = path};
     out->data += look->body, out->skip += (size_t)look->body, out->size = own;
   }
-done:
-  free(cut);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_open_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,

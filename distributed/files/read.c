@@ -15,10 +15,9 @@ int kcl_files_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out) {
 }
 
 int kcl_read_begin(kcl_context *ctx, MPI_Comm comm, kcl_comm **out) {
-  int rc = kcl_files_begin(ctx, comm, out);
-  if (rc) return rc;
+  KCL_CALL(kcl_files_begin(ctx, comm, out));
   (*out)->ranks.unlike = kcl_comm_differs(*out, ctx->opencl != NULL);
-  rc = kcl_blocks_begin(*out);
+  const int rc = kcl_blocks_begin(*out);
   if (rc) kcl_comm_free(out);
   return rc;
 }
@@ -27,6 +26,11 @@ void kcl_describe_part(kcl_comm *c, int64_t stored, kcl_mpi_part *out) {
   (void)kcl_comm_before(c, out->A->nnz, &out->nonzeros);
   out->rows = c->ranks.rows, out->first_row = c->ranks.first_row, out->stored = stored;
   out->columns = c->column[c->ranks.rank + 1] - c->column[c->ranks.rank];
+}
+
+void kcl_describe_whole(kcl_mpi_part *out) {
+  out->rows = out->A->rows, out->nonzeros = out->A->nnz, out->stored = out->A->stored;
+  out->columns = out->A->cols;
 }
 
 void kcl_mpi_part_free(kcl_mpi_part *p) {
@@ -57,17 +61,14 @@ int kcl_give_part(kcl_comm *c, const kcl_csr *A, const kcl_dense *b, const kcl_d
   int64_t stored = A ? A->stored : 0;
   kcl_csr held;
   bool fits = !b || b->rows == A->rows; /* else it is of another system */
-  int rc;
-  KCL_TRY(kcl_hold_rows(c, A, &held));
-  KCL_TRY(kcl_give_rows(c, &held, &out->A));
-  KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, held.cols)));
+  KCL_CALL(kcl_hold_rows(c, A, &held));
+  KCL_CALL(kcl_give_rows(c, &held, &out->A));
+  KCL_CALL(kcl_comm_agree(c, kcl_cut_columns(c, held.cols)));
   kcl_tell(c, &stored, sizeof stored);
   kcl_describe_part(c, stored, out);
-  KCL_TRY(kcl_give_dense(c, c->first, fits ? b : NULL, &out->b));
+  KCL_CALL(kcl_give_dense(c, c->first, fits ? b : NULL, &out->b));
   fits = !x0 || x0->rows == A->cols;
-  KCL_TRY(kcl_give_dense(c, c->column, fits ? x0 : NULL, &out->x0));
-done:
-  return rc;
+  return kcl_give_dense(c, c->column, fits ? x0 : NULL, &out->x0);
 }
 
 static int read_whole_file(kcl_comm *c, const char *path, kcl_mpi_part *out) {
@@ -103,11 +104,11 @@ static int parse_part(kcl_comm *c, const char *path, const kcl_look *look, kcl_t
                       mm_entries *e) {
   kcl_text t;
   int64_t all, total;
-  int rc = kcl_open_lines(c, path, look, held, &t);
-  if (rc) return rc;
-  rc = kcl_comm_agree(c, mm_parse_lines(c->ctx, &look->head, t.data, t.data + t.size, e));
+  KCL_CALL(kcl_open_lines(c, path, look, held, &t));
+  const int rc = kcl_comm_agree(c, mm_parse_lines(c->ctx, &look->head, t.data, t.data + t.size, e));
   kcl_text_close(&t);
-  if (rc || (rc = kcl_agree_on_lines(c, path, look->head.lines, e->lines, e->bad, &all))) return rc;
+  KCL_CALL(rc);
+  KCL_CALL(kcl_agree_on_lines(c, path, look->head.lines, e->lines, e->bad, &all));
   (void)kcl_comm_before(c, e->total, &total);
   return kcl_comm_agree(c, mm_check_total(c->ctx, &look->head, total, all));
 }
@@ -115,25 +116,22 @@ static int parse_part(kcl_comm *c, const char *path, const kcl_look *look, kcl_t
 static int read_entry_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
                             kcl_mpi_part *out) {
   const mm_head *h = &look->head;
-  mm_entries parsed = {0}, own = {0};
+  KCL_OWNED_BY(mm_entries_free) mm_entries parsed = {0}, own = {0};
   const bool half = h->symmetry != KCL_GENERAL;
-  int rc;
-  KCL_TRY(parse_part(c, path, look, held, &parsed));
-  KCL_TRY(kcl_cut_rows(c, h->rows, count_lines, &(lines){h, &parsed}));
-  KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, h->cols)));
-  KCL_TRY(kcl_exchange_entries(
+  KCL_CALL(parse_part(c, path, look, held, &parsed));
+  KCL_CALL(kcl_cut_rows(c, h->rows, count_lines, &(lines){h, &parsed}));
+  KCL_CALL(kcl_comm_agree(c, kcl_cut_columns(c, h->cols)));
+  KCL_CALL(kcl_exchange_entries(
       c, &(kcl_own_entries){.e = &parsed, .coordinate = true, .mirrored = half}, &own));
   mm_entries_free(&parsed);
   const int64_t *first = &c->first[c->ranks.rank];
-  KCL_TRY(kcl_comm_agree(c, mm_build_rows(c->ctx, h, first[0], first[1], &own, &out->A)));
-  out->A->symmetry = h->symmetry, out->A->field = h->field, out->A->stored = own.total;
+  KCL_CALL(kcl_comm_agree(c, mm_build_rows(c->ctx, h, first[0], first[1], &own, &out->A)));
+  out->A->stored = own.total;
   kcl_describe_part(c, h->entries, out);
-done:
-  mm_entries_free(&parsed), mm_entries_free(&own);
-  return rc;
+  return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- .kcl_context */
+/* ---------------------------------------------------------------- .kcl */
 
 typedef struct binary {
   kcl_comm *c;
@@ -141,6 +139,8 @@ typedef struct binary {
   kcl_file_head h;
   int64_t from, to, *ptr; /* an even share of the row pointers, [to - from + 1] */
 } binary;
+
+static void close_binary(binary *f) { free(f->ptr); }
 
 static int64_t even_share_start(int64_t n, int p, int ranks) {
   return n / ranks * p + n % ranks * p / ranks;
@@ -150,24 +150,22 @@ static int64_t even_share_start(int64_t n, int p, int ranks) {
 static int check_sum_of_part(const binary *f) {
   kcl_comm *c = f->c;
   const int ranks = c->ranks.count, me = c->ranks.rank;
-  uint64_t *sum = NULL, all = 0;
+  uint64_t all = 0;
   MPI_Request request;
-  int rc = KCL_OK;
-  for (int i = 0; i < KCL_FILE_PARTS && !rc; i++) {
+  for (int i = 0; i < KCL_FILE_PARTS; i++) {
+    KCL_OWNED uint64_t *sum = NULL;
     const kcl_file_part *part = &f->h.part[i];
     const int64_t chunks = (int64_t)((part->bytes + KCL_SUM64_CHUNK - 1) / KCL_SUM64_CHUNK),
                   first = even_share_start(chunks, me, ranks),
                   last = even_share_start(chunks, me + 1, ranks);
-    free(sum), sum = NULL;
-    rc = kcl_alloc(c->ctx, chunks, sizeof *sum, "checksums", (void **)&sum);
+    int rc = kcl_alloc(c->ctx, chunks, sizeof *sum, "checksums", (void **)&sum);
     if (!rc) rc = kcl_binary_sums(c->ctx, f->path, part, first, last, sum + first);
-    if ((rc = kcl_comm_agree(c, rc))) break;
+    KCL_CALL(kcl_comm_agree(c, rc));
     MPI_Iallreduce(MPI_IN_PLACE, sum, (int)chunks, MPI_UINT64_T, MPI_SUM, c->comm, &request);
     kcl_comm_wait(1, &request);
     all = kcl_sum64_end(kcl_sum64_join(all, sum, chunks), part->bytes);
   }
-  free(sum);
-  if (rc || all == f->h.sum) return rc;
+  if (all == f->h.sum) return KCL_OK;
   return kcl_comm_agree(
       c, kcl_binary_refuse(c->ctx, f->path, "the checksum does not hold: the data is damaged"));
 }
@@ -219,75 +217,64 @@ static int read_own(const binary *f, kcl_mpi_part *out) {
   const kcl_type type = (kcl_type)h->type;
   const uint64_t at = h->part[KCL_PART_PTR].offset + 8 * (uint64_t)first;
   int64_t ends[2];
-  int rc;
-  KCL_TRY(kcl_binary_copy(ctx, f->path, at, 8, &ends[0]));
-  KCL_TRY(kcl_binary_copy(ctx, f->path, at + 8 * (uint64_t)mine, 8, &ends[1]));
+  KCL_CALL(kcl_binary_copy(ctx, f->path, at, 8, &ends[0]));
+  KCL_CALL(kcl_binary_copy(ctx, f->path, at + 8 * (uint64_t)mine, 8, &ends[1]));
   const uint64_t n = (uint64_t)(ends[1] - ends[0]), from = (uint64_t)ends[0];
-  KCL_TRY(kcl_csr_create(ctx, mine, h->cols, (int64_t)n, type, &out->A));
+  KCL_CALL(kcl_csr_create(ctx, mine, h->cols, (int64_t)n, type, &out->A));
   kcl_csr *A = out->A;
-  KCL_TRY(kcl_binary_copy(ctx, f->path, at, 8 * (uint64_t)(mine + 1), A->row_ptr));
+  KCL_CALL(kcl_binary_copy(ctx, f->path, at, 8 * (uint64_t)(mine + 1), A->row_ptr));
   for (int64_t i = mine; i >= 0; i--) A->row_ptr[i] -= A->row_ptr[0];
-  KCL_TRY(kcl_binary_copy(ctx, f->path, h->part[KCL_PART_COL].offset + 4 * from, 4 * n, A->col));
+  KCL_CALL(kcl_binary_copy(ctx, f->path, h->part[KCL_PART_COL].offset + 4 * from, 4 * n, A->col));
   const uint64_t size = kcl_type_size(type);
-  KCL_TRY(
+  KCL_CALL(
       kcl_binary_copy(ctx, f->path, h->part[KCL_PART_VAL].offset + size * from, size * n, A->val));
   A->symmetry = (kcl_symmetry)h->symmetry, A->field = (kcl_field)h->field;
   if (!kcl_binary_rows_good(mine, h->cols, A->row_ptr, A->col))
-    KCL_TRY(kcl_binary_refuse(ctx, f->path, "rows or columns are out of order"));
-  KCL_TRY(read_column_numbers(f, KCL_PART_B, f->c->first, h->b_cols, &out->b));
-  KCL_TRY(read_column_numbers(f, KCL_PART_X, f->c->column, h->x_cols, &out->x0));
-done:
-  return rc;
+    KCL_CALL(kcl_binary_refuse(ctx, f->path, "rows or columns are out of order"));
+  KCL_CALL(read_column_numbers(f, KCL_PART_B, f->c->first, h->b_cols, &out->b));
+  return read_column_numbers(f, KCL_PART_X, f->c->column, h->x_cols, &out->x0);
 }
 
 static int read_binary(kcl_comm *c, const char *path, const kcl_look *look, kcl_mpi_part *out) {
-  binary f = {.c = c, .path = path};
-  int rc = kcl_comm_agree(c, kcl_binary_head(c->ctx, path, look->size, &f.h));
-  if (rc) return rc;
-  KCL_TRY(check_sum_of_part(&f));
-  KCL_TRY(read_pointers(&f));
-  KCL_TRY(kcl_cut_rows(c, f.h.rows, count_rows_of_file, &f));
-  KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, f.h.cols)));
-  KCL_TRY(kcl_comm_agree(c, read_own(&f, out)));
+  KCL_OWNED_BY(close_binary) binary f = {.c = c, .path = path};
+  KCL_CALL(kcl_comm_agree(c, kcl_binary_head(c->ctx, path, look->size, &f.h)));
+  KCL_CALL(check_sum_of_part(&f));
+  KCL_CALL(read_pointers(&f));
+  KCL_CALL(kcl_cut_rows(c, f.h.rows, count_rows_of_file, &f));
+  KCL_CALL(kcl_comm_agree(c, kcl_cut_columns(c, f.h.cols)));
+  KCL_CALL(kcl_comm_agree(c, read_own(&f, out)));
   kcl_describe_part(c, f.h.stored, out);
-done:
-  free(f.ptr);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- any file */
 
 static int read_alone(kcl_context *ctx, const char *path, kcl_mpi_part *out) {
-  int rc = kcl_csr_read_system(ctx, path, &out->A, &out->b, &out->x0);
-  if (rc) return rc;
-  out->rows = out->A->rows, out->nonzeros = out->A->nnz, out->stored = out->A->stored;
-  out->columns = out->A->cols;
+  KCL_CALL(kcl_csr_read_system(ctx, path, &out->A, &out->b, &out->x0));
+  kcl_describe_whole(out);
   return KCL_OK;
 }
 
 int kcl_mpi_read(kcl_context *ctx, MPI_Comm comm, const char *path, kcl_mpi_part *out) {
-  kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_comm_free) kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_text_close) kcl_text held = {0};
   kcl_look look;
-  kcl_text held = {0};
   int count, rc;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = (kcl_mpi_part){0};
   if (!rc) rc = kcl_need(ctx, "path", path);
-  KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
+  KCL_CALL(kcl_mpi_agree(ctx, comm, rc));
   MPI_Comm_size(comm, &count);
   if (count == 1) return read_alone(ctx, path, out);
-  KCL_TRY(kcl_read_begin(ctx, comm, &c));
-  KCL_TRY(kcl_look_together(c, path, &kcl_look_for_matrix, &look, &held));
+  KCL_CALL(kcl_read_begin(ctx, comm, &c));
+  KCL_CALL(kcl_look_together(c, path, kcl_look_for_matrix, &look, &held));
   if (look.layout == KCL_FILE_LINES)
     rc = read_entry_lines(c, path, &look, &held, out);
   else if (look.layout == KCL_FILE_BINARY)
     rc = read_binary(c, path, &look, out);
   else
     rc = read_whole_file(c, path, out);
-done:
-  kcl_text_close(&held);
-  if (rc && out) kcl_mpi_part_free(out);
-  if (c) kcl_comm_free(&c);
+  if (rc) kcl_mpi_part_free(out);
   return rc;
 }

@@ -2,7 +2,6 @@
  * entries do, row and column beside each. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
-#include <stdlib.h>
 #include <string.h>
 
 static int check_vector_rows(kcl_comm *c, const char *path, int64_t rows, int64_t cols) {
@@ -11,55 +10,36 @@ static int check_vector_rows(kcl_comm *c, const char *path, int64_t rows, int64_
                   (long long)rows, (long long)cols, (long long)c->ranks.rows);
 }
 
-/* Values of an array each have their place; those of one place in a coordinate file are added. */
-static void place_of_vector(const kcl_comm *c, const mm_entries *e, bool add, kcl_dense *out) {
-  for (int64_t k = 0; k < e->blocks; k++) {
-    const uint64_t *w = e->block[k].words;
-    for (int64_t n = 0; n < e->block[k].count; n++, w += e->stride) {
-      double v[2],
-          *z = out->val + e->width * (mm_row(*w) - c->ranks.first_row + out->rows * mm_col(*w));
-      memcpy(v, w + 1, (size_t)e->width * sizeof *v);
-      for (int q = 0; q < e->width; q++) z[q] = add ? z[q] + v[q] : v[q];
-    }
-  }
-}
-
 /* Parsed numbers to the owners of their rows; of an array the first is number `index`. */
 static int distribute(kcl_comm *c, mm_entries *parsed, bool coordinate, int64_t index, int64_t cols,
                       kcl_dense **out) {
   const int64_t *first = &c->first[c->ranks.rank];
-  mm_entries own = {0};
-  int rc;
-  KCL_TRY(kcl_exchange_entries(
+  KCL_OWNED_BY(mm_entries_free) mm_entries own = {0};
+  KCL_CALL(kcl_exchange_entries(
       c, &(kcl_own_entries){.e = parsed, .coordinate = coordinate, .index = index}, &own));
-  KCL_TRY(kcl_comm_agree(c, kcl_dense_create(c->ctx, first[1] - first[0], cols,
-                                             parsed->width == 2 ? KCL_Z : KCL_D, out)));
-  place_of_vector(c, &own, coordinate, *out);
-done:
-  mm_entries_free(&own);
-  return rc;
+  KCL_CALL(kcl_comm_agree(c, kcl_dense_create(c->ctx, first[1] - first[0], cols,
+                                              parsed->width == 2 ? KCL_Z : KCL_D, out)));
+  mm_place_entries(&own, c->ranks.first_row, coordinate, *out);
+  return KCL_OK;
 }
 
 static int read_vector_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
                              kcl_dense **out) {
   const mm_head *h = &look->head;
-  mm_entries e = {0};
+  KCL_OWNED_BY(mm_entries_free) mm_entries e = {0};
   kcl_text t;
   int64_t all, total;
   int rc;
-  KCL_TRY(kcl_open_lines(c, path, look, held, &t));
+  KCL_CALL(kcl_open_lines(c, path, look, held, &t));
   rc = kcl_comm_agree(c, mm_parse_lines(c->ctx, h, t.data, t.data + t.size, &e));
   kcl_text_close(&t);
-  KCL_TRY(rc);
-  KCL_TRY(kcl_agree_on_lines(c, path, h->lines, e.lines, e.bad, &all));
+  KCL_CALL(rc);
+  KCL_CALL(kcl_agree_on_lines(c, path, h->lines, e.lines, e.bad, &all));
   const int64_t before = kcl_comm_before(c, e.total, &total);
   rc = mm_check_total(c->ctx, h, total, all);
   if (!rc) rc = check_vector_rows(c, path, h->rows, h->cols);
-  KCL_TRY(kcl_comm_agree(c, rc));
-  KCL_TRY(distribute(c, &e, h->coordinate, before, h->cols, out));
-done:
-  mm_entries_free(&e);
-  return rc;
+  KCL_CALL(kcl_comm_agree(c, rc));
+  return distribute(c, &e, h->coordinate, before, h->cols, out);
 }
 
 /* Numbers in memory, as blocks of entries. */
@@ -77,25 +57,20 @@ static int list_numbers(kcl_context *ctx, const kcl_numbers *n, mm_entries *e) {
 
 static int read_numbers(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
                         kcl_dense **out) {
-  kcl_numbers n = {0};
-  mm_entries e = {0};
+  KCL_OWNED_BY(kcl_numbers_free) kcl_numbers n = {0};
+  KCL_OWNED_BY(mm_entries_free) mm_entries e = {0};
   kcl_text t;
   int64_t all, total;
-  int rc;
-  KCL_TRY(kcl_open_lines(c, path, look, held, &t));
-  rc = kcl_comm_agree(c, kcl_parse_numbers(c->ctx, t.data, t.data + t.size, &n));
+  KCL_CALL(kcl_open_lines(c, path, look, held, &t));
+  int rc = kcl_comm_agree(c, kcl_parse_numbers(c->ctx, t.data, t.data + t.size, &n));
   kcl_text_close(&t);
-  KCL_TRY(rc);
-  KCL_TRY(kcl_agree_on_lines(c, path, 0, n.lines, n.failed ? &n.bad : NULL, &all));
+  KCL_CALL(rc);
+  KCL_CALL(kcl_agree_on_lines(c, path, 0, n.lines, n.failed ? &n.bad : NULL, &all));
   const int64_t before = kcl_comm_before(c, n.count, &total);
   rc = check_vector_rows(c, path, total, 1);
   if (!rc) rc = list_numbers(c->ctx, &n, &e);
-  KCL_TRY(kcl_comm_agree(c, rc));
-  KCL_TRY(distribute(c, &e, false, before, 1, out));
-done:
-  mm_entries_free(&e);
-  free(n.val);
-  return rc;
+  KCL_CALL(kcl_comm_agree(c, rc));
+  return distribute(c, &e, false, before, 1, out);
 }
 
 static int read_whole_vector(kcl_comm *c, const char *path, kcl_dense **out) {
@@ -119,24 +94,21 @@ static int check_vector_arguments(kcl_context *ctx, const char *path, int64_t ow
 
 int kcl_mpi_dense_read(kcl_context *ctx, MPI_Comm comm, const char *path, int64_t own_rows,
                        kcl_dense **out) {
-  kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_comm_free) kcl_comm *c = NULL;
+  KCL_OWNED_BY(kcl_text_close) kcl_text held = {0};
   kcl_look look;
-  kcl_text held = {0};
   int rc;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
-  KCL_TRY(kcl_mpi_agree(ctx, comm, check_vector_arguments(ctx, path, own_rows, out)));
-  KCL_TRY(kcl_files_begin(ctx, comm, &c));
+  KCL_CALL(kcl_mpi_agree(ctx, comm, check_vector_arguments(ctx, path, own_rows, out)));
+  KCL_CALL(kcl_files_begin(ctx, comm, &c));
   kcl_take_counts(c, own_rows);
-  KCL_TRY(kcl_look_together(c, path, &kcl_look_for_dense, &look, &held));
+  KCL_CALL(kcl_look_together(c, path, kcl_look_for_dense, &look, &held));
   if (look.layout == KCL_FILE_LINES)
     rc = read_vector_lines(c, path, &look, &held, out);
   else if (look.layout == KCL_FILE_NUMBERS)
     rc = read_numbers(c, path, &look, &held, out);
   else
     rc = read_whole_vector(c, path, out);
-done:
-  kcl_text_close(&held);
-  if (rc && out) kcl_dense_free(out);
-  if (c) kcl_comm_free(&c);
+  if (rc) kcl_dense_free(out);
   return rc;
 }

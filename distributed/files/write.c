@@ -5,7 +5,6 @@
 #include "data/files/parts.h"
 #include "distributed/files/files.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int check_own(kcl_comm *c, const char *path, const kcl_dense *own) {
@@ -27,17 +26,14 @@ static int check_own(kcl_comm *c, const char *path, const kcl_dense *own) {
 static int write_collected(kcl_comm *c, const char *path, const kcl_dense *own) {
   const size_t size = kcl_type_size(own->type);
   const bool root = c->ranks.rank == 0;
-  kcl_dense *whole = NULL;
+  KCL_OWNED_BY(kcl_dense_free) kcl_dense *whole = NULL;
   int rc = root ? kcl_dense_create(c->ctx, c->ranks.rows, own->cols, own->type, &whole) : KCL_OK;
-  KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_CALL(kcl_comm_agree(c, rc));
   for (int64_t j = 0; j < own->cols; j++)
     kcl_comm_collect(c, c->first, size, (char *)own->val + (size_t)(j * own->rows) * size,
                      root ? (char *)whole->val + (size_t)(j * c->ranks.rows) * size : NULL);
   if (root) rc = kcl_dense_write(c->ctx, path, whole);
-  rc = kcl_comm_agree(c, rc);
-done:
-  kcl_dense_free(&whole);
-  return rc;
+  return kcl_comm_agree(c, rc);
 }
 
 /* ---------------------------------------------------------------- by all */
@@ -102,24 +98,20 @@ static int close_all(writing *w, int rc) {
 
 static int write_shared(kcl_comm *c, const char *path, const kcl_dense *own) {
   writing w = {.c = c, .o = {.file = -1}};
-  int rc = open_all(&w, path);
-  if (rc) return rc;
+  KCL_CALL(open_all(&w, path));
   if (w.shared) return close_all(&w, write_all(&w, own));
   (void)kcl_output_close(c->ctx, &w.o, KCL_INPUT);
   return write_collected(c, path, own);
 }
 
 int kcl_mpi_dense_write(kcl_context *ctx, MPI_Comm comm, const char *path, const kcl_dense *own) {
-  kcl_comm *c;
-  int beside, rc;
+  KCL_OWNED_BY(kcl_comm_free) kcl_comm *c = NULL;
+  int beside;
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
-  if ((rc = kcl_files_begin(ctx, comm, &c))) return rc;
-  KCL_TRY(check_own(c, path, own));
+  KCL_CALL(kcl_files_begin(ctx, comm, &c));
+  KCL_CALL(check_own(c, path, own));
   kcl_take_counts(c, own->rows);
   beside = kcl_output_is_plain(path);
   kcl_tell(c, &beside, sizeof beside);
-  rc = beside ? write_shared(c, path, own) : write_collected(c, path, own);
-done:
-  kcl_comm_free(&c);
-  return rc;
+  return beside ? write_shared(c, path, own) : write_collected(c, path, own);
 }
