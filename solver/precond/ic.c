@@ -9,13 +9,11 @@ static const double FIRST_SHIFT = 1e-4, LAST_SHIFT = 2;
 
 enum { SHIFT };
 static const kcl_option parameters[] = {
-    [SHIFT] = {.name = "ic.shift",
-               .default_text = "0",
-               .help = "first diagonal shift relative to the largest entry of the row, 0 to 2",
-               .kind = KCL_OPTION_REAL,
-               .min = 0,
-               .max = 2},
-    {0}};
+    [SHIFT] = {"ic.shift", "0",
+               "first diagonal shift relative to the largest entry of the row, 0 to 2",
+               KCL_OPTION_REAL, 0, 2},
+    {0},
+};
 
 static int ic_factor(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f, double *shift) {
   int64_t zero = 0;
