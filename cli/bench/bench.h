@@ -136,8 +136,9 @@ void cli_bench_picture_read(const struct cJSON *o, cli_bench_matrix *out);
 
 /* ---------------------------------------------------------------- plan.c */
 
-/* Calls each(self, word) for the words between the commas of a list, until one returns non-zero. */
-int cli_bench_each(const char *list, int (*each)(void *self, const char *word), void *self);
+/* Calls each(self, name) for the names of a list, or for all of the registry if it is NULL or "all", until one returns non-zero. */
+int cli_bench_each_of(kcl_registry which, const char *list,
+                      int (*each)(void *self, const char *name), void *self);
 /* Adds a copy of p and returns its index; -1: out of memory. */
 int cli_bench_add_place(cli_bench_run *r, const cli_bench_place *p);
 /* Adds a matrix and returns its index; -1: out of memory. */

@@ -220,7 +220,6 @@ static int choose_method(comparing *c) {
 }
 
 static int compare_on(comparing *c, const char *file) {
-  const char *list = c->o->preconds;
   int rc;
   c->first = c->count;
   cli_bench_short_name(file, c->matrix, sizeof c->matrix);
@@ -228,12 +227,7 @@ static int compare_on(comparing *c, const char *file) {
   CLI_TRY(choose_method(c));
   say_precond_head(c);
   CLI_TRY(add_precond_row(c, "none"));
-  if (strcmp(list, "all")) {
-    rc = cli_bench_each(list, add_precond_row, c);
-  } else {
-    for (int i = 0; i < kcl_list_size(KCL_PRECONDS) && !rc; i++)
-      rc = add_precond_row(c, kcl_list(KCL_PRECONDS, i).name);
-  }
+  rc = cli_bench_each_of(KCL_PRECONDS, c->o->preconds, add_precond_row, c);
   cli_say(c->o, "\n");
 done:
   cli_problem_free(&c->p), c->p = (cli_problem){0};
@@ -244,7 +238,7 @@ int cli_bench_preconds(kcl_context *ctx, const cli_options *o) {
   comparing c = {.ctx = ctx, .o = o};
   kcl_device d;
   int rc, written = 0;
-  CLI_TRY(cli_bench_each(o->preconds, check_name, NULL));
+  CLI_TRY(cli_each_word(o->preconds, check_name, NULL));
   CLI_TRY(cli_device(ctx, o, &d));
   cli_say(o, "device      %s\n\n", d.name);
   for (int i = 0; i < o->count && !rc; i++) rc = compare_on(&c, o->files[i]);

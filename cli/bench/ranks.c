@@ -239,15 +239,6 @@ static int add_shared_row(void *self, const char *format) {
   return rc;
 }
 
-static int add_shared_formats(sharing *s) {
-  const char *list = s->o->formats;
-  int rc = 0;
-  if (list && strcmp(list, "all")) return cli_bench_each(list, add_shared_row, s);
-  for (int i = 0; i < kcl_list_size(KCL_FORMATS) && !rc; i++)
-    rc = add_shared_row(s, kcl_list(KCL_FORMATS, i).name);
-  return rc;
-}
-
 /* Rank 0: A and x in the precision of o, and y. */
 static int load_shared_matrix(sharing *s, const cli_options *o, const char *file) {
   if (cli_rank()) return 0;
@@ -269,7 +260,7 @@ static int share_matrix(void *self, const char *precision) {
   s->p.precision = (kcl_type)cli_ranks_tell((int)s->p.precision);
   cli_bench_short_name(m->file, name, sizeof name);
   say_shared_head(s, name);
-  rc = add_shared_formats(s);
+  rc = cli_bench_each_of(KCL_FORMATS, s->o->formats, add_shared_row, s);
   for (int i = first; i < s->count; i++)
     snprintf(s->rows[i].matrix, sizeof s->rows[i].matrix, "%s", name);
 done:
@@ -315,8 +306,8 @@ static int share_all(sharing *s) {
   const cli_options *o = s->o;
   int first = 0;
   for (int i = 0; i < o->count && first != CLI_INTERRUPTED; i++) {
-    const int rc = cli_bench_each(o->precision ? o->precision : "auto", share_matrix,
-                                  &(shared_matrix){s, o->files[i]});
+    const int rc = cli_each_word(o->precision ? o->precision : "auto", share_matrix,
+                                 &(shared_matrix){s, o->files[i]});
     if (!first || rc == CLI_INTERRUPTED) first = rc;
   }
   return first ? first : find_shared_failure(s);

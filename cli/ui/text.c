@@ -117,6 +117,18 @@ const char *cli_base(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+int cli_each_word(const char *list, int (*each)(void *self, const char *word), void *self) {
+  int rc = 0;
+  for (const char *s = list; s && !rc; s = *s ? s + 1 : NULL) {
+    char word[256];
+    size_t n = strcspn(s, ",");
+    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
+    rc = each(self, word);
+    s += n;
+  }
+  return rc;
+}
+
 static int order_doubles(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
