@@ -67,8 +67,8 @@ static void say_column_verdict(const cli_options *o, int64_t j, int64_t columns,
   if (r->compared) cli_compare_say(o, &r->direct);
 }
 
-static cJSON *verdict_json(int64_t j, const judged *r, double tol) {
-  cJSON *o = cJSON_CreateObject();
+static void verdict_json(cJSON *list, int64_t j, const judged *r, double tol) {
+  cJSON *o = cli_json_item(list);
   cli_json_count(o, "column", j + 1);
   cli_json_text(o, "verdict", kcl_verdict_name(r->verdict));
   cli_json_number(o, "tol", tol);
@@ -80,7 +80,6 @@ static cJSON *verdict_json(int64_t j, const judged *r, double tol) {
   cli_json_number(o, "norm_b", r->c.norm_b);
   cli_json_number(o, "norm_x", r->c.norm_x);
   if (r->compared) cli_json_compare(cJSON_AddObjectToObject(o, "check"), &r->direct);
-  return o;
 }
 
 static int verdict_code(const cli_problem *p, const judged *r, double tol) {
@@ -108,7 +107,6 @@ static int run_check(kcl_context *ctx, const cli_options *o) {
   kcl_dense *y = NULL;
   double tol = o->tol >= 0 ? o->tol : 1e-8;
   cJSON *list = cJSON_CreateArray();
-  CLI_TRY(list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   CLI_TRY(cli_problem_load(ctx, o, o->files[0], o->files[1], o->files[2], &p));
   if (p.x_repeated)
     CLI_TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
@@ -120,7 +118,7 @@ static int run_check(kcl_context *ctx, const cli_options *o) {
     CLI_TRY(judge_column(ctx, o, &p, j, tol, y, &r));
     say_column_verdict(o, j, p.b->cols, &r, tol);
     if (worse_verdict(&r, &worst)) worst = r;
-    cJSON_AddItemToArray(list, verdict_json(j, &r, tol));
+    verdict_json(list, j, &r, tol);
   }
   CLI_TRY(write_check_json(o, list));
   if (o->check_output && r.compared) CLI_TRY(cli_lib(kcl_dense_write(ctx, o->check_output, y)));

@@ -99,8 +99,9 @@ static int report_properties(kcl_context *ctx, const cli_options *o, const kcl_d
   return rc;
 }
 
-static cJSON *device_json(const kcl_device *d, const kcl_stream *s, const char *extensions) {
-  cJSON *o = cJSON_CreateObject();
+static cJSON *device_json(cJSON *all, const kcl_device *d, const kcl_stream *s,
+                          const char *extensions) {
+  cJSON *o = cli_json_item(all);
   cli_json_text(o, "place", cli_device_place(d).s);
   cli_json_text(o, "kind", d->kind);
   cli_json_text(o, "name", d->name);
@@ -136,8 +137,7 @@ static int report_on_device(kcl_context *ctx, const cli_options *o, const kcl_de
   if (rc) return rc;
   if (d->platform >= 0) say_limits(o, d);
   if (d->platform >= 0 && o->verbose) say_extensions(o, extensions);
-  cJSON *json = device_json(d, &rate, extensions);
-  cJSON_AddItemToArray(all, json);
+  cJSON *json = device_json(all, d, &rate, extensions);
   if (d->platform >= 0 && o->verbose) rc = report_properties(ctx, o, d, json);
   free(extensions);
   return rc;
@@ -147,7 +147,6 @@ static int run_devices(kcl_context *ctx, const cli_options *o) {
   int rc, count = 0;
   kcl_device *list = NULL;
   cJSON *all = cJSON_CreateArray();
-  CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   cli_busy(o, "asking the drivers");
   CLI_TRY(cli_lib(kcl_device_list(ctx, &list, &count)));
   cli_say(o, "device  kind             units    memory  double     stream  name\n");

@@ -23,8 +23,8 @@ static void say_candidate(const cli_options *o, const kcl_candidate_info *c) {
           c->failed ? "failed" : seconds_or_dash(c->seconds_taken, taken), c->why);
 }
 
-static cJSON *candidate_json(const kcl_candidate_info *c) {
-  cJSON *o = cJSON_CreateObject();
+static void candidate_json(cJSON *list, const kcl_candidate_info *c) {
+  cJSON *o = cli_json_item(list);
   cli_json_text(o, "solver", c->solver);
   cli_json_text(o, "precond", c->precond);
   cli_json_number(o, "seconds_setup", c->seconds_setup);
@@ -34,7 +34,6 @@ static cJSON *candidate_json(const kcl_candidate_info *c) {
   cli_json_bool(o, "failed", c->failed);
   cli_json_bool(o, "begins", c->begins);
   cli_json_text(o, "why", c->why);
-  return o;
 }
 
 static int write_candidates(const cli_options *o, const kcl_solver *s, const kcl_csr *A,
@@ -47,10 +46,8 @@ static int write_candidates(const cli_options *o, const kcl_solver *s, const kcl
   cli_json_text(all, "precond", info.precond);
   cli_json_text(all, "format", info.format);
   cJSON *items = cJSON_AddArrayToObject(all, "candidates");
-  for (int i = 0; i < count; i++) cJSON_AddItemToArray(items, candidate_json(&list[i]));
-  int rc = cli_json_write(o->json, all);
-  cJSON_Delete(all);
-  return rc;
+  for (int i = 0; i < count; i++) candidate_json(items, &list[i]);
+  return cli_json_finish(o->json, all);
 }
 
 int cli_explain_candidates(const cli_options *o, kcl_solver *s, const kcl_csr *A) {

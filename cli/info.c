@@ -115,15 +115,13 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
 
 static int json_formats(kcl_context *ctx, cJSON *o, const cli_info_facts *f) {
   int rc = 0;
-  char letter[2] = {kcl_type_letter(f->precision), 0};
-  cli_json_text(o, "precision", letter);
+  cli_json_letter(o, "precision", f->precision);
   cJSON *list = cJSON_AddArrayToObject(o, "formats");
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
     const char *name = kcl_list(KCL_FORMATS, i).name;
     CLI_TRY(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
-    cJSON *one = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, one);
+    cJSON *one = cli_json_item(list);
     cli_json_text(one, "format", name);
     cli_json_number(one, "bytes_stored", c.bytes_stored);
     cli_json_number(one, "bytes_per_product", c.bytes_product);
@@ -187,8 +185,7 @@ static int describe_matrix(kcl_context *ctx, const cli_options *o, const char *p
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
   CLI_TRY(cli_lib(kcl_csr_stats(ctx, f.A, &f.s)));
-  cJSON *one = cJSON_CreateObject();
-  cJSON_AddItemToArray(all->list, one);
+  cJSON *one = cli_json_item(all->list);
   if (o->arrays)
     rc = show_stored(ctx, o, &f, seconds, one);
   else
@@ -210,7 +207,6 @@ static int run_info(kcl_context *ctx, const cli_options *o) {
   int rc, first = 0;
   results all = {.list = cJSON_CreateArray()};
   kcl_device d;
-  CLI_TRY(all.list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   if (o->plot && o->count > 1) CLI_TRY(cli_fail(KCL_USAGE, "--plot draws one matrix"));
   CLI_TRY(cli_info_check_arrays(o));
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);

@@ -243,14 +243,12 @@ static void ranks_json(cJSON *o, const run_of *r) {
 }
 
 static int write_spmv_json(const run_of *r) {
-  const char letter[2] = {kcl_type_letter(r->p.precision), 0};
   if (!r->o->json) return 0;
   cJSON *o = cJSON_CreateObject();
-  if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   cli_json_text(o, "krylocl", kcl_version());
   cli_json_matrix(o, r->o->files[0], r->p.A);
   cli_json_device(o, &r->device);
-  cli_json_text(o, "precision", letter);
+  cli_json_letter(o, "precision", r->p.precision);
   cli_json_bool(o, "adjoint", r->o->adjoint);
   cli_json_text(o, "x", r->o->count > 1 ? r->o->files[1] : "ones");
   if (r->o->count > 2) cli_json_text(o, "y", r->o->files[2]);
@@ -266,9 +264,7 @@ static int write_spmv_json(const run_of *r) {
   speed_json(o, r);
   ranks_json(o, r);
   cli_json_product_check(o, r->o, &r->verdict);
-  int rc = cli_json_write(r->o->json, o);
-  cJSON_Delete(o);
-  return rc;
+  return cli_json_finish(r->o->json, o);
 }
 
 /* ---------------------------------------------------------------- the subcommand */

@@ -141,8 +141,7 @@ static int write_preconds_json(const comparing *c) {
   if (!kcl_device_current(c->ctx, &d)) cli_json_device(o, &d);
   for (int i = 0; i < c->count; i++) {
     const row *r = &c->rows[i];
-    cJSON *at = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, at);
+    cJSON *at = cli_json_item(list);
     cli_json_text(at, "matrix", r->matrix), cli_json_text(at, "precond", r->precond);
     cli_json_bool(at, "converged", r->solved);
     if (!r->solved) cli_json_text(at, "reason", r->why);
@@ -153,9 +152,7 @@ static int write_preconds_json(const comparing *c) {
     cli_json_number(at, "bytes", r->bytes);
     if (r->solved && r->pays < INFINITY) cli_json_number(at, "pays_after", r->pays);
   }
-  int rc = cli_json_write(c->o->json, o);
-  cJSON_Delete(o);
-  return rc;
+  return cli_json_finish(c->o->json, o);
 }
 
 static int write_csv(const comparing *c) {

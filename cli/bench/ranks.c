@@ -146,17 +146,16 @@ static void say_shared_row(const cli_options *o, const shared_row *r) {
   say_rows_of_ranks(o, r->parts);
 }
 
-static cJSON *shared_row_json(const sharing *s, const shared_row *r) {
-  const char letter[2] = {kcl_type_letter(r->type), 0};
+static void shared_row_json(cJSON *list, const sharing *s, const shared_row *r) {
   char status[420];
-  cJSON *o = cJSON_CreateObject();
+  cJSON *o = cli_json_item(list);
   shared_status(r, status, sizeof status);
   cli_json_text(o, "matrix", r->matrix);
   cli_json_count(o, "rows", r->rows), cli_json_count(o, "cols", r->cols),
       cli_json_count(o, "nnz", r->nonzeros);
-  cli_json_text(o, "precision", letter), cli_json_text(o, "format", r->format);
+  cli_json_letter(o, "precision", r->type), cli_json_text(o, "format", r->format);
   cli_json_text(o, "status", status);
-  if (!r->parts) return o;
+  if (!r->parts) return;
   cJSON *t = cJSON_AddObjectToObject(o, "seconds_per_product");
   cli_json_number(t, "median", r->median), cli_json_number(t, "min", r->sample[0]);
   cli_json_number(t, "max", r->sample[s->plan.samples - 1]);
@@ -167,21 +166,17 @@ static cJSON *shared_row_json(const sharing *s, const shared_row *r) {
   cli_json_number(o, "speedup_over_one", seconds_of_fastest(r) / r->median);
   cli_json_number(o, "seconds_halo", cli_product_halo(r->parts));
   cli_product_parts_json(o, r->parts, r->nonzeros);
-  return o;
 }
 
 static int write_shared_json(const sharing *s) {
   cJSON *all = cJSON_CreateObject();
-  if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   cli_json_text(all, "program", "krylocl bench --devices");
   cli_json_text(all, "version", kcl_version());
   cli_json_text(all, "devices", s->o->devices ? s->o->devices : "");
   cli_json_text(all, "shares", s->o->shares ? s->o->shares : "");
   cJSON *list = cJSON_AddArrayToObject(all, "rows");
-  for (int i = 0; i < s->count; i++) cJSON_AddItemToArray(list, shared_row_json(s, &s->rows[i]));
-  const int rc = cli_json_write(s->o->json, all);
-  cJSON_Delete(all);
-  return rc;
+  for (int i = 0; i < s->count; i++) shared_row_json(list, s, &s->rows[i]);
+  return cli_json_finish(s->o->json, all);
 }
 
 static void put_shared_row(FILE *f, const sharing *s, const shared_row *r) {

@@ -82,7 +82,7 @@ void cli_json_ranks(struct cJSON *o, const cli_run *r) {
   cJSON *list = cJSON_AddArrayToObject(o, "ranks");
   for (int p = 0; p < r->share_count; p++) {
     const kcl_mpi_share *s = &r->shares[p];
-    cJSON *one = cJSON_CreateObject();
+    cJSON *one = cli_json_item(list);
     cli_json_count(one, "rank", s->rank), cli_json_text(one, "device", s->device);
     cli_json_count(one, "threads", s->threads), cli_json_text(one, "format", s->format);
     cli_json_count(one, "first_row", s->first_row), cli_json_count(one, "rows", s->rows);
@@ -97,7 +97,6 @@ void cli_json_ranks(struct cJSON *o, const cli_run *r) {
     cli_json_number(one, "seconds_halo", s->seconds_halo);
     cli_json_number(one, "seconds_sum", s->seconds_sum);
     if (s->seconds_alone > 0) cli_json_number(one, "seconds_alone", s->seconds_alone);
-    cJSON_AddItemToArray(list, one);
     halo += s->halo;
   }
   cli_json_text(o, "partition", partition_name(r));

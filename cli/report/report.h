@@ -73,12 +73,6 @@ cli_report_name cli_report_setting(const cli_report_data *r, const cli_bench_row
 cli_report_name cli_report_where(const cli_report_data *r, const cli_bench_row *row);
 /* cli_report_setting for several matrices, whose methods may differ. */
 cli_report_name cli_report_setting_all(const cli_report_data *r, const cli_bench_row *key);
-/* The field of this name, or NULL. */
-const struct cJSON *cli_report_field(const struct cJSON *o, const char *key);
-/* The text of a field; "" where there is none. */
-const char *cli_report_string(const struct cJSON *o, const char *key);
-/* The number of a field; NAN where there is none. */
-double cli_report_number(const struct cJSON *o, const char *key);
 
 /* ---------------------------------------------------------------- answer.c */
 

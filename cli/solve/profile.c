@@ -85,8 +85,7 @@ void cli_profile_say(const cli_run *r) {
 /* ---------------------------------------------------------------- JSON */
 
 static void entry_json(cJSON *list, const kcl_profile_entry *e) {
-  cJSON *o = cJSON_CreateObject();
-  cJSON_AddItemToArray(list, o);
+  cJSON *o = cli_json_item(list);
   cli_json_text(o, "kind", e->kind);
   if (*e->name) cli_json_text(o, "name", e->name);
   cli_json_count(o, "count", e->count);
