@@ -3,7 +3,7 @@
 #define CLI_EXPLAIN_CANDIDATES_H
 
 #include "krylocl.h"
-#include "krylocl/explain.h"
+#include "krylocl/io.h"
 
 struct cli_options;
 

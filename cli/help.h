@@ -3,7 +3,6 @@
 #define CLI_HELP_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/explain.h"
 #include <stdbool.h>
 

@@ -1,10 +1,8 @@
 /* kcl_setup: from a host matrix to an engine that is ready to run; for mixed precision to two engines. */
-#include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/given.h"
 #include "solver/engine/reproducible.h"
 #include "solver/precond_object.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

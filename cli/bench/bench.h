@@ -147,6 +147,10 @@ int cli_bench_add_matrix(cli_bench_run *r, const char *name, const char *file);
 cli_bench_row *cli_bench_add_row(cli_bench_run *r, const cli_bench_row *row);
 /* Adds all rows that the options ask for, in the order of measuring. */
 int cli_bench_plan(cli_bench_run *r);
+/* True if both are of one name and size. */
+bool cli_bench_same_matrix(const cli_bench_matrix *a, const cli_bench_matrix *b);
+/* True if both are one device with as many threads. */
+bool cli_bench_same_place(const cli_bench_place *a, const cli_bench_place *b);
 /* Copies the name of a file without folders and endings. */
 void cli_bench_short_name(const char *file, char *name, size_t capacity);
 

@@ -80,6 +80,16 @@ static int matrix_of(cli_bench_run *r, const char *file) {
   return cli_bench_add_matrix(r, name, file);
 }
 
+bool cli_bench_same_matrix(const cli_bench_matrix *a, const cli_bench_matrix *b) {
+  return !strcmp(a->name, b->name) && a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz;
+}
+
+bool cli_bench_same_place(const cli_bench_place *a, const cli_bench_place *b) {
+  const bool native = a->device.platform < 0;
+  return !strcmp(a->place, b->place) && !strcmp(a->layout, b->layout) &&
+         (!native || a->device.compute_units == b->device.compute_units);
+}
+
 /* ---------------------------------------------------------------- from lists to rows */
 
 typedef struct planning {

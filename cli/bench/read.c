@@ -123,17 +123,11 @@ static cli_bench_place read_place(const cJSON *d) {
   return p;
 }
 
-static bool is_same_place(const cli_bench_place *a, const cli_bench_place *b) {
-  bool native = a->device.platform < 0;
-  return !strcmp(a->place, b->place) && !strcmp(a->layout, b->layout) &&
-         (!native || a->device.compute_units == b->device.compute_units);
-}
-
 /* Index of a device in this run; NOWHERE: it is not in it. */
 enum { REFERENCE = -1, NOWHERE = -2 };
 static int find_place(const cli_bench_run *r, const cli_bench_place *p) {
   for (int i = 0; i < r->place_count; i++)
-    if (is_same_place(&r->places[i], p)) return i;
+    if (cli_bench_same_place(&r->places[i], p)) return i;
   return NOWHERE;
 }
 

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 static kcl_type wanted_type(const cli_options *o, bool complex_data) {
   if (!o->precision) return complex_data ? KCL_Z : KCL_D;

@@ -18,7 +18,6 @@
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

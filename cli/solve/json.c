@@ -5,7 +5,6 @@
 #include "cli/solve/report.h"
 #include "cli/solve/run.h"
 #include "cli/ui/json.h"
-#include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
 #include "krylocl/explain.h"

@@ -10,7 +10,6 @@
 #include "core/base/cache.h"
 #include "core/base/context.h"
 #include "core/base/sum64.h"
-#include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/engine.h"
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "solver/contract/precond.h"
 #include <complex.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST = 8, USUAL = 4 };
 
