@@ -111,6 +111,8 @@ static int run_explain(kcl_context *ctx, const cli_options *o) {
   kcl_device device;
   kcl_options asked;
   kcl_options_init(&asked);
+  asked.format = "model";
+  cli_library_options(o, &asked);
   double begin = cli_now();
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   kcl_profile_enable(ctx, o->source); /* drivers then tell what kernels use */
@@ -118,11 +120,7 @@ static int run_explain(kcl_context *ctx, const cli_options *o) {
   CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
   if (!o->source)
     cli_report_device(o, &device), cli_report_matrix(o, o->files[0], A, cli_now() - begin);
-  if (o->solver) asked.solver = o->solver;
-  asked.format = o->format ? o->format : "model";
-  if (o->precond) asked.precond = o->precond;
   CLI_TRY(cli_parameters_set(o->parameters, &asked));
-  asked.restart = (int)o->restart, asked.nrhs = (int)o->nrhs;
   cli_busy(o, "setting up");
   CLI_TRY(cli_lib(cli_solver_create(ctx, A, &asked, &s)));
   cli_idle();

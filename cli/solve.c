@@ -38,19 +38,10 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   kcl_options a;
   kcl_options_init(&a);
   bool single = precision == KCL_S || precision == KCL_C;
-  if (o->solver) a.solver = o->solver;
-  if (o->precond) a.precond = o->precond;
-  if (o->format) a.format = o->format;
+  cli_library_options(o, &a);
   cli_parameters_set(o->parameters, &a); /* checked */
   a.precision = precision;
-  a.tol = o->tol >= 0 ? o->tol : single ? 1e-5 : 1e-8;
-  a.atol = o->atol;
-  a.max_iter = o->max_iter;
-  a.restart = (int)o->restart;
-  a.mixed = o->mixed, a.no_direct = o->no_direct, a.guard = o->guard;
-  kcl_options_set(&a, "symmetry", o->symmetry ? o->symmetry : "default"); /* checked words */
-  kcl_options_set(&a, "scale", o->scale ? o->scale : "default");
-  kcl_options_set(&a, "fallback", o->fallback ? o->fallback : "default");
+  if (o->tol < 0) a.tol = single ? 1e-5 : 1e-8;
   return a;
 }
 

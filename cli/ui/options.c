@@ -300,6 +300,20 @@ const char *cli_option_value(const cli_options *o, const cli_option *e) {
   return *(const char *const *)(const void *)((const char *)o + e->offset);
 }
 
+void cli_library_options(const cli_options *o, kcl_options *out) {
+  for (int i = 0; i < ENTRIES; i++) {
+    const cli_option *e = &table[i];
+    const void *field = (const char *)o + e->offset;
+    if (!o->given[i] || cli_library_option(e->name) < 0) continue;
+    if (e->kind == CLI_COUNT)
+      kcl_options_set_number(out, e->name, (double)*(const int64_t *)field);
+    else if (e->kind == CLI_REAL)
+      kcl_options_set_number(out, e->name, *(const double *)field);
+    else
+      kcl_options_set(out, e->name, e->kind == CLI_FLAG ? "yes" : cli_option_value(o, e));
+  }
+}
+
 bool cli_given(const cli_options *o, const char *name) {
   for (int i = 0; i < ENTRIES; i++)
     if (!strcmp(table[i].name, name)) return o->given[i];

@@ -83,6 +83,8 @@ const cli_option *cli_option_at(const cli_command *c, int i);
 cli_option_text cli_option_help(const cli_command *c, const cli_option *e);
 /* The number of the library's option of this name, for kcl_option_at; -1: there is none. */
 int cli_library_option(const char *name);
+/* Sets those of the library's options that stand on the command line, checked. */
+void cli_library_options(const cli_options *o, kcl_options *out);
 /* The files that options name as inputs; NULL where an option is not given. */
 enum { CLI_INPUTS = 4 };
 void cli_option_inputs(const cli_options *o, const char *files[CLI_INPUTS]);
