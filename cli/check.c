@@ -3,7 +3,6 @@
  * x must pass. */
 #include "cli/input/read.h"
 #include "cli/problem/compare.h"
-#include "cli/problem/describe.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"

@@ -4,7 +4,6 @@
 #include "cli/input/parameters.h"
 #include "cli/input/read.h"
 #include "cli/problem/compare.h"
-#include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ranks/files.h"

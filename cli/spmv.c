@@ -1,6 +1,5 @@
 /* krylocl spmv: y = alpha A x + beta y, or with A^H, in a storage format on a device. Timed, and compared with the
  * host's compensated product. On several ranks y = A x: rank 0 has A, x and y; all ranks take the same steps. */
-#include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ranks/files.h"

@@ -4,7 +4,6 @@
  * the rest to the record of "auto". */
 #include "cli/confirm.h"
 #include "cli/input/solver.h"
-#include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"

@@ -288,7 +288,7 @@ int cli_bench_resume_rows(const struct cJSON *file, cli_bench_run *r);
 /* Parses the JSON of an earlier run and checks that this version wrote it. */
 int cli_bench_resume_read(const char *path, struct cJSON **out);
 
-/* ---------------------------------------------------------------- profile.c, profile_read.c: --profile */
+/* ---------------------------------------------------------------- profile.c: --profile */
 
 /* Runs a few more iterations of a measured row with event times and counters. */
 int cli_bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A,

@@ -1,4 +1,4 @@
-/* Opens the device that the options name. */
+/* Opens the device that the options name, and prints it. */
 #include "cli/problem/device.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
@@ -6,6 +6,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
 #include "krylocl.h"
 #include "krylocl/device.h"
 #include <stdlib.h>
@@ -35,4 +36,13 @@ int cli_device(kcl_context *ctx, const cli_options *o, kcl_device *d) {
   CLI_TRY(need_opencl(ctx, o, d));
 done:
   return rc;
+}
+
+void cli_report_device(const cli_options *o, const kcl_device *d) {
+  if (d->platform < 0)
+    cli_say(o, "device      cpu: %s, %d thread%s\n", d->name, d->compute_units,
+            d->compute_units == 1 ? "" : "s");
+  else
+    cli_say(o, "device      %s: %s (%s, %s), %d compute units, %s\n", cli_device_place(d).s,
+            d->name, d->kind, d->platform_name, d->compute_units, cli_bytes((double)d->memory).s);
 }

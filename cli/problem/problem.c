@@ -208,3 +208,9 @@ int cli_matrix_load(kcl_context *ctx, const cli_options *o, const char *path, kc
   *precision = wanted_type(o, kcl_type_complex((*A)->type));
   return promote_matrix(ctx, host_type(*precision), path, A);
 }
+
+void cli_report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds) {
+  cli_say(o, "matrix      %s: %s x %s, %s nonzeros, %s %s, read in %s\n", cli_base(path),
+          cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
+          kcl_symmetry_name(A->symmetry), cli_seconds(seconds).s);
+}
