@@ -1,12 +1,9 @@
 /* Help texts for the program and for each subcommand: one screen (-h) or all (--help). */
 #include "cli/help.h"
 #include "cli/input/parameters.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

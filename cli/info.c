@@ -5,16 +5,12 @@
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/device.h"
-#include "krylocl/explain.h"
 #include <cjson/cJSON.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

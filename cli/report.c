@@ -3,7 +3,6 @@
 #include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"

@@ -5,7 +5,6 @@
 #include "cli/ranks/shares.h"
 #include "cli/same.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"

@@ -10,8 +10,6 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
 #include <stdbool.h>
 #include <math.h>
 #include <stdio.h>

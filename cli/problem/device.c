@@ -3,12 +3,9 @@
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
 #include <stdlib.h>
 #include <string.h>
 

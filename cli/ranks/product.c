@@ -5,9 +5,6 @@
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>

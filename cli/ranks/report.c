@@ -1,7 +1,6 @@
 /* Ranks in the report and in the JSON of krylocl solve. */
 #include "cli/ranks/report.h"
 #include "cli/ranks/ranks.h"
-#include "cli/solve/run.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"

@@ -3,7 +3,6 @@
 #include "cli/ranks/report.h"
 #include "cli/solve/profile.h"
 #include "cli/solve/report.h"
-#include "cli/solve/run.h"
 #include "cli/ui/json.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"

@@ -1,13 +1,10 @@
 /* krylocl solve --profile: event times of the set-up and of the solve, kernels by name, and the bytes moved to and
  * from the device beside the least that any run has to move. */
 #include "cli/solve/profile.h"
-#include "cli/solve/run.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
-#include "krylocl/device.h"
 #include "krylocl/io.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>

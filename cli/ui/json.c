@@ -3,10 +3,6 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/check.h"
-#include "krylocl/device.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <limits.h>

@@ -5,14 +5,11 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/explain.h"
-#include <stdbool.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

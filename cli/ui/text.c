@@ -1,8 +1,5 @@
 /* Numbers, times and names as words for users, and the clock. Prints nothing. */
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include "krylocl/io.h"
 #include <stdbool.h>
 #include <inttypes.h>
 #include <math.h>
