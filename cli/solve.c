@@ -107,7 +107,6 @@ static double forward_error(const cli_run *r, int64_t j) {
   return r->p.spread ? cli_ranks_largest(own) : own;
 }
 
-/* Records the result of column j. */
 static int keep_result(cli_run *r, int64_t j, const kcl_report *report) {
   cli_result *s = &r->results[j];
   s->report = *report;
@@ -122,7 +121,6 @@ static int keep_result(cli_run *r, int64_t j, const kcl_report *report) {
   return 0;
 }
 
-/* Solves the next block of columns, from j on. */
 static int solve_block(kcl_context *ctx, cli_run *r, int64_t j) {
   kcl_report report[KCL_MAX_NRHS];
   int64_t left = r->p.b->cols - j, count = left < r->setup.nrhs ? left : r->setup.nrhs;

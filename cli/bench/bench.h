@@ -129,9 +129,7 @@ int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl_context *ctx, cli_benc
 struct cJSON;
 /* Counts the row lengths and the raster of A. */
 int cli_bench_picture(const kcl_csr *A, cli_bench_matrix *out);
-/* Adds row lengths and raster to the JSON of a matrix. */
 void cli_bench_picture_json(struct cJSON *o, struct cJSON *row_length, const cli_bench_matrix *A);
-/* Reads row lengths and raster from the JSON of a matrix. */
 void cli_bench_picture_read(const struct cJSON *o, cli_bench_matrix *out);
 
 /* ---------------------------------------------------------------- plan.c */
@@ -257,26 +255,21 @@ const char *cli_bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_b
 
 /* ---------------------------------------------------------------- output */
 
-/* Writes the present date and time in UTC. */
 void cli_bench_date(char *text, size_t capacity);
 
 /* Prints a device with its stream rate. */
 void cli_bench_say_place(const cli_options *o, const cli_bench_place *p);
 /* Prints a row when it has been measured, if progress is shown. */
 void cli_bench_say_row(const cli_bench_run *b, const cli_bench_row *r);
-/* Prints the table of a matrix. */
 void cli_bench_say_matrix(const cli_bench_run *b, int matrix);
 /* Prints the fastest format of each matrix, if there are several. */
 void cli_bench_say_end(const cli_bench_run *b);
-/* Writes the results as JSON. */
 int cli_bench_json(const cli_bench_run *b, const char *path);
-/* Writes the rows as CSV. */
 int cli_bench_csv(const cli_bench_run *b, const char *path);
 /* Makes the page of o->page of a JSON text. */
 typedef int cli_bench_page(const cli_options *o, const char *name, const char *json);
 /* Writes the JSON file and the page that the options name. */
 int cli_bench_results(const cli_bench_run *b, cli_bench_page *report);
-/* Frees all that the run owns. */
 void cli_bench_close(cli_bench_run *b);
 
 /* ---------------------------------------------------------------- read.c: --resume */
@@ -293,9 +286,7 @@ int cli_bench_resume_read(const char *path, struct cJSON **out);
 /* Runs a few more iterations of a measured row with event times and counters. */
 int cli_bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A,
                       const kcl_options *asked);
-/* Frees the profile of a row. */
 void cli_bench_profile_free(cli_bench_row *r);
-/* Prints the profiles of the rows of a matrix. */
 void cli_bench_profiles_say(const cli_bench_run *b, int matrix);
 void cli_bench_profile_json(struct cJSON *o, const cli_bench_row *r);
 void cli_bench_profile_read(const struct cJSON *o, cli_bench_row *r);
@@ -310,7 +301,6 @@ void cli_bench_mixed_say(const cli_options *o, const cli_bench_row *r);
 void cli_bench_mixed_json(struct cJSON *o, const cli_bench_row *r);
 void cli_bench_mixed_read(const struct cJSON *o, cli_bench_row *r);
 
-/* Runs krylocl bench --preconds. */
 int cli_bench_preconds(kcl_context *ctx, const cli_options *o);
 /* All ranks: runs krylocl bench --devices. */
 int cli_bench_ranks(kcl_context *ctx, const cli_options *o);

@@ -26,7 +26,6 @@ static double total_seconds(const cli_bench_row *r, double n) {
 
 static double iterations_at(int k) { return pow(LONGEST, (double)k / (POINTS - 1)); }
 
-/* The best for N. */
 static int best_for(const cli_report_data *r, const cli_report_group *g, double n) {
   int best = g->rows[0];
   for (int i = 1; i < g->count; i++)

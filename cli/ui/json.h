@@ -23,7 +23,6 @@ void cli_json_compare(struct cJSON *o, const kcl_solution_error *c);
 /* Adds the numbers of zero rows and columns. first_row and first_col count from 0; -1: none. */
 void cli_json_zeros(struct cJSON *o, int64_t rows, int64_t first_row, int64_t cols,
                     int64_t first_col);
-/* Adds the letter of a type. */
 void cli_json_letter(struct cJSON *o, const char *key, kcl_type t);
 /* Adds an object to a list, and returns it. */
 struct cJSON *cli_json_item(struct cJSON *list);

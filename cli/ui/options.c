@@ -169,7 +169,6 @@ cli_option_text cli_option_help(const cli_command *c, const cli_option *e) {
   return text;
 }
 
-/* The range of a number. */
 static void find_range(const cli_option *e, double *min, double *max) {
   const kcl_option o = kcl_option_at(cli_library_option(e->name));
   *min = e->help ? e->min : o.min;
