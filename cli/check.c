@@ -134,7 +134,6 @@ const cli_command cli_check = {
     .operands = "A.mtx|poisson2d:300 b.rhs|ones|random x.mtx",
     .summary = "residual and backward error of x, and a direct solution",
     .options = "tol check check-tol check-output json quiet threads cache index-base",
-
     .min = 3,
     .max = 3,
     .reads = true,
@@ -146,5 +145,4 @@ const cli_command cli_check = {
              "\n"
              "--json: one object, or a list with one per column of b:\n"
              "  column verdict tol relative_residual backward_error rowwise_error "
-             "componentwise_error [normal_residual] norm_b norm_x "
-             "[check, as of krylocl solve]\n"};
+             "componentwise_error [normal_residual] norm_b norm_x [check, as of krylocl solve]\n"};

@@ -169,20 +169,17 @@ const cli_command cli_devices = {
     .operands = "",
     .summary = "list all devices with their measured memory rates",
     .options = "threads json quiet verbose",
-
     .run = run_devices,
     .notes =
         "The first column is what --device takes. The stream rate is that of z = a x + y on "
         "vectors of four times the last-level cache (McCalpin 1995), the median of the last five "
         "measurements, of which this makes one. --verbose adds extensions, all that OpenCL tells "
-        "about a device, and drivers. Where there "
-        "is no OpenCL "
-        "device it says what was found instead: docs/troubleshooting.md.\n"
+        "about a device, and drivers. Where there is no OpenCL device it says what was found "
+        "instead: docs/troubleshooting.md.\n"
         "\n"
         "--json: a list of {place kind name platform version driver compute_units memory_bytes "
-        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured) "
-        "stream {bytes_per_second low high in_cache cache_bytes vector_bytes measurements date "
+        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured) stream "
+        "{bytes_per_second low high in_cache cache_bytes vector_bytes measurements date "
         "age_seconds}}, of OpenCL devices also {vendor opencl_c_version clock_mhz max_work_group "
-        "local_memory_bytes "
-        "cache_bytes images extensions}, with --verbose properties, by the names of "
-        "clGetDeviceInfo\n"};
+        "local_memory_bytes cache_bytes images extensions}, with --verbose properties, by the "
+        "names of clGetDeviceInfo\n"};

@@ -197,9 +197,7 @@ const cli_command cli_explain = {
     .summary = "show what a solve would run: stages, launches, bytes, source",
     .options =
         "solver format precond source output precision device json quiet ranks | restart nrhs "
-        "parameters threads "
-        "layout cache index-base",
-
+        "parameters threads layout cache index-base",
     .min = 1,
     .max = 1,
     .lists = true,
@@ -207,19 +205,14 @@ const cli_command cli_explain = {
     .run = run_explain,
     .notes =
         "Prints the recorded method: the stages of each phase with their operations in the "
-        "notation "
-        "of the method's paper, the bytes that each moves, and the time that takes at the device's "
-        "stream rate. START runs once, LOOP is an iteration (or a cycle of several), REPLACE "
-        "replaces drifting residuals now and then. Candidates are the ways that auto compares, "
-        "with "
-        "predicted seconds, and those that earlier solves of such a system took: the next solve "
-        "begins with the one marked by *, and switches where that pays (docs/auto.md). --json: "
-        "matrix "
-        "solver precond format, candidates: a list of {solver precond seconds_setup iterations "
-        "seconds "
-        "seconds_taken failed begins why}. --source prints the OpenCL C source of the "
-        "kernels instead, to standard output or -o FILE: for --device, else, where that is the "
-        "cpu, "
-        "for the first OpenCL device; --layout gpu: as for a GPU. NVIDIA's "
-        "driver also tells registers, spilled bytes and PTX instructions of every kernel: comments "
-        "below its source. Nothing is solved.\n"};
+        "notation of the method's paper, the bytes that each moves, and the time that takes at "
+        "the device's stream rate. START runs once, LOOP is an iteration (or a cycle of "
+        "several), REPLACE replaces drifting residuals now and then. Candidates are the ways "
+        "that auto compares, with predicted seconds, and those that earlier solves of such a "
+        "system took: the next solve begins with the one marked by *, and switches where that "
+        "pays (docs/auto.md). --json: matrix solver precond format, candidates: a list of "
+        "{solver precond seconds_setup iterations seconds seconds_taken failed begins why}. "
+        "--source prints the OpenCL C source of the kernels instead, to standard output or -o "
+        "FILE: for --device, else, where that is the cpu, for the first OpenCL device; --layout "
+        "gpu: as for a GPU. NVIDIA's driver also tells registers, spilled bytes and PTX "
+        "instructions of every kernel: comments below its source. Nothing is solved.\n"};

@@ -246,11 +246,10 @@ const cli_command cli_info = {
         "--json: one object, of several matrices a list of them:\n"
         "  matrix {file rows cols nnz stored symmetry field} row_length {min max mean "
         "deviation_percent} empty_rows zero_rows [first_zero_row (from 1)] zero_columns "
-        "[first_zero_column] explicit_zeros zero_diagonal bandwidth diagonals "
-        "row_patterns distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float "
-        "hermitian symmetric shifted_skew asymmetry positive_diagonal diagonal_ratio row_ratio "
-        "dominant_rows "
-        "norm_inf precision, and "
-        "formats: a list of {format bytes_stored bytes_per_product [refused]}\n"
-        "  with --arrays: matrix, and storage: a list of {format [refused] integers {...} arrays: "
-        "a list of {name type count [values]}}, complex values as pairs of numbers\n"};
+        "[first_zero_column] explicit_zeros zero_diagonal bandwidth diagonals row_patterns "
+        "distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float hermitian "
+        "symmetric shifted_skew asymmetry positive_diagonal diagonal_ratio row_ratio dominant_rows "
+        "norm_inf precision, and formats: a list of {format bytes_stored bytes_per_product "
+        "[refused]}\n"
+        "  with --arrays: matrix, and storage: a list of {format [refused] integers {...} "
+        "arrays: a list of {name type count [values]}}, complex values as pairs of numbers\n"};

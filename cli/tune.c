@@ -259,7 +259,6 @@ const cli_command cli_tune = {
     .operands = "A.mtx|poisson2d:300",
     .summary = "find the fastest tunables and format for a matrix, and record them",
     .options = "seconds solver precond precision device output quiet | threads cache index-base",
-
     .min = 1,
     .max = 1,
     .lists = true,

@@ -66,9 +66,8 @@ void cli_report_ranks(const cli_run *r) {
     if (s->seconds_solve > 0) waited += waits / s->seconds_solve / r->share_count;
   }
   cli_say(r->o,
-          "ranks       %d, partition %s, imbalance %.2f, %s elements of x exchanged per "
-          "product (at "
-          "most %s by a rank, with %d others), %.0f %% of the iterations' time waiting\n",
+          "ranks       %d, partition %s, imbalance %.2f, %s elements of x exchanged per product "
+          "(at most %s by a rank, with %d others), %.0f %% of the iterations' time waiting\n",
           cli_ranks(), partition_name(r), rank_imbalance(r), cli_count(halo).s, cli_count(most).s,
           others, 100 * waited);
   for (int p = 0; r->o->verbose && p < r->share_count; p++) report_rank(r, &r->shares[p]);

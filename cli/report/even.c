@@ -112,8 +112,7 @@ const cli_report_figure cli_report_even = {
     .name = "break-even",
     .title = "Break-even",
     .how = "Set-up (conversion, upload, loading of compiled kernels) and N iterations together, by "
-           "those of the fastest plain CSR. "
-           "Where a line falls below 1 the format pays; take the lowest line at the length of your "
-           "solve.",
+           "those of the fastest plain CSR. Where a line falls below 1 the format pays; take the "
+           "lowest line at the length of your solve.",
     .scope = CLI_REPORT_GROUP,
     .draw = draw_even};

@@ -125,9 +125,8 @@ void cli_report_how(FILE *f, const cli_report_data *r) {
   if (r->run.row_count)
     fprintf(f,
             "<p>Every product was compared with a reference within a derived bound before it was "
-            "timed. A sample is the mean of several "
-            "iterations; times are medians. The interval contains the true median with the "
-            "probability that is told with it, whatever the "
+            "timed. A sample is the mean of several iterations; times are medians. The interval "
+            "contains the true median with the probability that is told with it, whatever the "
             "distribution; a row is noisy (~) if it is wider than %.0f %% of the median.</p>\n",
             100 * CLI_BENCH_NOISE);
 }

@@ -34,8 +34,7 @@ static const cli_option table[] = {
      "several devices, each with a rank of its own that mpiexec starts", "cpu opencl gpu:0,gpu:1"},
     {"shares", 0, CLI_TEXT, "M,N", AT(shares), 0, 0,
      "of the nonzeros, one number per device; or nonzeros, rates, rows: equal nonzeros, by "
-     "measured "
-     "rates, equal rows (equal nonzeros on like devices, else by rates)",
+     "measured rates, equal rows (equal nonzeros on like devices, else by rates)",
      "nonzeros rates rows"},
     {"partition", 0, CLI_WORD, "RULE", AT(partition), 0, 0,
      "rows of the ranks: blocks of consecutive rows, or parts of METIS (rows)", "rows metis"},
