@@ -105,7 +105,7 @@ $(BUILD)/krylocl: $(CLI) $(if $(LEVELS),$(BUILD)/$(if $(HAVE_MPI),$(MPI_SO),$(SO
 	$(link) $(if $(and $(LEVELS),$(RPATH)),-Wl$(comma)-rpath$(comma)'$(RPATH)') -lcjson -pthread $(LIBS) $(mpi_libs)
 $(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
 	$(link) $(LIBS)
-$(TESTS) $(BUILD)/bench/read $(BUILD)/bench/executors $(BUILD)/bench/experiments/atomics: $(BUILD)/%: $(BUILD)/%.o $(LIB)
+$(TESTS) $(BUILD)/bench/read $(BUILD)/bench/experiments/atomics: $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(link) $(LIBS)
 # Fuzz targets: with LIBFUZZER=1 (clang) by libFuzzer, otherwise programs that run the corpus; main is theirs. libFuzzer sees
 # which branches an input takes in what targets are for, readers, options and the command line; elsewhere it would make tests slower.

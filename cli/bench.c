@@ -206,11 +206,9 @@ const cli_command cli_bench = {
     .operands = "A.mtx|poisson2d:300...",
     .summary = "compare storage formats, methods and devices by measured times",
     .options =
-        "formats solver device threads precision json csv report quiet | samples rounds time-limit "
-        "iterations resume layout force with-transfer precond preconds nrhs restart mixed profile "
-        "devices "
-        "shares verbose cache index-base",
-
+        "formats solver device threads precision json csv report quiet | samples rounds "
+        "time-limit iterations resume layout force with-transfer precond preconds nrhs restart "
+        "mixed profile devices shares verbose cache index-base",
     .min = 1,
     .max = 1 << 20,
     .lists = true,
@@ -228,25 +226,21 @@ const cli_command cli_bench = {
         "A row is set up, its product is compared with a reference within a derived bound, and "
         "then it is timed with the convergence tests off: up to --samples samples, each the mean "
         "of up to --iterations iterations, as many as fit in --time-limit seconds. us/iter and "
-        "us/product are medians; +/- is how far the interval that contains the true median with "
-        "95 % probability reaches. Where it is wider than 10 % the row is measured once more, and "
-        "is marked noisy if that does not help. With --rounds N the samples are taken in N rounds "
-        "over "
-        "all rows of a matrix, so that other work on the machine does not fall on one row alone: "
-        "for "
-        "comparisons of runs.\n"
+        "us/product are medians; +/- is how far the interval that contains the true median with 95 "
+        "% probability reaches. Where it is wider than 10 % the row is measured once more, and is "
+        "marked noisy if that does not help. With --rounds N the samples are taken in N rounds "
+        "over all rows of a matrix, so that other work on the machine does not fall on one row "
+        "alone: for comparisons of runs.\n"
         "\n"
         "--with-transfer also times the product with x from and y to the host, and reports one "
-        "such "
-        "product with the upload of the matrix: what a device costs that is given a matrix and a "
-        "vector. On the cpu device nothing is moved.\n"
+        "such product with the upload of the matrix: what a device costs that is given a matrix "
+        "and a vector. On the cpu device nothing is moved.\n"
         "\n"
         "of stream: bytes moved per second by the best known stream rate of the device; in cache: "
         "more than that. speed-up: of the product, over sequential C code in CSR, of the format "
-        "dense over a dense "
-        "loop. set-up: conversion, "
-        "upload, compilation. pays after: iterations that repay the set-up of a format, against "
-        "the fastest plain CSR; a first compilation is not counted, for it is cached.\n"
+        "dense over a dense loop. set-up: conversion, upload, compilation. pays after: iterations "
+        "that repay the set-up of a format, against the fastest plain CSR; a first compilation is "
+        "not counted, for it is cached.\n"
         "\n"
         "An interrupt writes what is there; --resume FILE.json goes on, with the options of that "
         "run if no matrix is named. A format that refuses the matrix is listed with the reason; "
@@ -265,8 +259,7 @@ const cli_command cli_bench = {
         "number of solves after which its set-up pays against none. Each within --time-limit.\n"
         "\n"
         "--devices gpu:0,gpu:1 starts a rank for each device by mpiexec, as spmv does. Products y "
-        "= "
-        "A x in every format, by rows of A: million nonzeros per second of the fastest device "
+        "= A x in every format, by rows of A: million nonzeros per second of the fastest device "
         "alone, which has the whole matrix, and of all together; speed-up; the longest wait for "
         "elements of x of other ranks. --shares rows gives each device as many rows, nonzeros as "
         "many nonzeros, rates nonzeros by measured memory rates. Up to 7 samples.\n"
@@ -275,5 +268,4 @@ const cli_command cli_bench = {
         "the others.\n"
         "\n"
         "--json: one object, with all samples: docs/bench.md. --csv: a line per row. --report: a "
-        "page "
-        "with figures, as krylocl report makes it of the JSON.\n"};
+        "page with figures, as krylocl report makes it of the JSON.\n"};

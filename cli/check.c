@@ -3,7 +3,6 @@
  * x must pass. */
 #include "cli/input/read.h"
 #include "cli/problem/compare.h"
-#include "cli/problem/describe.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
@@ -67,8 +66,8 @@ static void say_column_verdict(const cli_options *o, int64_t j, int64_t columns,
   if (r->compared) cli_compare_say(o, &r->direct);
 }
 
-static cJSON *verdict_json(int64_t j, const judged *r, double tol) {
-  cJSON *o = cJSON_CreateObject();
+static void verdict_json(cJSON *list, int64_t j, const judged *r, double tol) {
+  cJSON *o = cli_json_item(list);
   cli_json_count(o, "column", j + 1);
   cli_json_text(o, "verdict", kcl_verdict_name(r->verdict));
   cli_json_number(o, "tol", tol);
@@ -80,7 +79,6 @@ static cJSON *verdict_json(int64_t j, const judged *r, double tol) {
   cli_json_number(o, "norm_b", r->c.norm_b);
   cli_json_number(o, "norm_x", r->c.norm_x);
   if (r->compared) cli_json_compare(cJSON_AddObjectToObject(o, "check"), &r->direct);
-  return o;
 }
 
 static int verdict_code(const cli_problem *p, const judged *r, double tol) {
@@ -108,7 +106,6 @@ static int run_check(kcl_context *ctx, const cli_options *o) {
   kcl_dense *y = NULL;
   double tol = o->tol >= 0 ? o->tol : 1e-8;
   cJSON *list = cJSON_CreateArray();
-  CLI_TRY(list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   CLI_TRY(cli_problem_load(ctx, o, o->files[0], o->files[1], o->files[2], &p));
   if (p.x_repeated)
     CLI_TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
@@ -120,7 +117,7 @@ static int run_check(kcl_context *ctx, const cli_options *o) {
     CLI_TRY(judge_column(ctx, o, &p, j, tol, y, &r));
     say_column_verdict(o, j, p.b->cols, &r, tol);
     if (worse_verdict(&r, &worst)) worst = r;
-    cJSON_AddItemToArray(list, verdict_json(j, &r, tol));
+    verdict_json(list, j, &r, tol);
   }
   CLI_TRY(write_check_json(o, list));
   if (o->check_output && r.compared) CLI_TRY(cli_lib(kcl_dense_write(ctx, o->check_output, y)));
@@ -137,7 +134,6 @@ const cli_command cli_check = {
     .operands = "A.mtx|poisson2d:300 b.rhs|ones|random x.mtx",
     .summary = "residual and backward error of x, and a direct solution",
     .options = "tol check check-tol check-output json quiet threads cache index-base",
-
     .min = 3,
     .max = 3,
     .reads = true,
@@ -149,5 +145,4 @@ const cli_command cli_check = {
              "\n"
              "--json: one object, or a list with one per column of b:\n"
              "  column verdict tol relative_residual backward_error rowwise_error "
-             "componentwise_error [normal_residual] norm_b norm_x "
-             "[check, as of krylocl solve]\n"};
+             "componentwise_error [normal_residual] norm_b norm_x [check, as of krylocl solve]\n"};

@@ -72,7 +72,6 @@ const cli_command cli_convert = {
     .operands = "A.any|poisson2d:300 -o B.kcl",
     .summary = "write a matrix in another file format",
     .options = "output rhs cache quiet threads | index-base",
-
     .min = 1,
     .max = 1,
     .run = run_convert,

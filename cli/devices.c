@@ -99,8 +99,9 @@ static int report_properties(kcl_context *ctx, const cli_options *o, const kcl_d
   return rc;
 }
 
-static cJSON *device_json(const kcl_device *d, const kcl_stream *s, const char *extensions) {
-  cJSON *o = cJSON_CreateObject();
+static cJSON *device_json(cJSON *all, const kcl_device *d, const kcl_stream *s,
+                          const char *extensions) {
+  cJSON *o = cli_json_item(all);
   cli_json_text(o, "place", cli_device_place(d).s);
   cli_json_text(o, "kind", d->kind);
   cli_json_text(o, "name", d->name);
@@ -136,8 +137,7 @@ static int report_on_device(kcl_context *ctx, const cli_options *o, const kcl_de
   if (rc) return rc;
   if (d->platform >= 0) say_limits(o, d);
   if (d->platform >= 0 && o->verbose) say_extensions(o, extensions);
-  cJSON *json = device_json(d, &rate, extensions);
-  cJSON_AddItemToArray(all, json);
+  cJSON *json = device_json(all, d, &rate, extensions);
   if (d->platform >= 0 && o->verbose) rc = report_properties(ctx, o, d, json);
   free(extensions);
   return rc;
@@ -147,7 +147,6 @@ static int run_devices(kcl_context *ctx, const cli_options *o) {
   int rc, count = 0;
   kcl_device *list = NULL;
   cJSON *all = cJSON_CreateArray();
-  CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   cli_busy(o, "asking the drivers");
   CLI_TRY(cli_lib(kcl_device_list(ctx, &list, &count)));
   cli_say(o, "device  kind             units    memory  double     stream  name\n");
@@ -170,20 +169,17 @@ const cli_command cli_devices = {
     .operands = "",
     .summary = "list all devices with their measured memory rates",
     .options = "threads json quiet verbose",
-
     .run = run_devices,
     .notes =
         "The first column is what --device takes. The stream rate is that of z = a x + y on "
         "vectors of four times the last-level cache (McCalpin 1995), the median of the last five "
         "measurements, of which this makes one. --verbose adds extensions, all that OpenCL tells "
-        "about a device, and drivers. Where there "
-        "is no OpenCL "
-        "device it says what was found instead: docs/troubleshooting.md.\n"
+        "about a device, and drivers. Where there is no OpenCL device it says what was found "
+        "instead: docs/troubleshooting.md.\n"
         "\n"
         "--json: a list of {place kind name platform version driver compute_units memory_bytes "
-        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured) "
-        "stream {bytes_per_second low high in_cache cache_bytes vector_bytes measurements date "
+        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured) stream "
+        "{bytes_per_second low high in_cache cache_bytes vector_bytes measurements date "
         "age_seconds}}, of OpenCL devices also {vendor opencl_c_version clock_mhz max_work_group "
-        "local_memory_bytes "
-        "cache_bytes images extensions}, with --verbose properties, by the names of "
-        "clGetDeviceInfo\n"};
+        "local_memory_bytes cache_bytes images extensions}, with --verbose properties, by the "
+        "names of clGetDeviceInfo\n"};

@@ -2,7 +2,6 @@
  * loader that is missing, a driver that is registered with it and cannot be loaded, or a device file without
  * permission. Linux only. */
 #include "cli/drivers.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
 #include "krylocl/device.h"

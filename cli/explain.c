@@ -1,12 +1,11 @@
 /* krylocl explain: what solving a system would run on the selected device, without running it. */
-#include "cli/explain_candidates.h"
 #include "cli/explain_ranks.h"
 #include "cli/input/solver.h"
 #include "cli/input/parameters.h"
-#include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
+#include "cli/ui/json.h"
 #include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
@@ -16,6 +15,7 @@
 #include "krylocl/device.h"
 #include "krylocl/explain.h"
 #include <stdbool.h>
+#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +104,64 @@ static int write_kernel_source(const cli_options *o, kcl_solver *s, const kcl_de
   return rc;
 }
 
+/* ---------------------------------------------------------------- what auto compares */
+
+static const char *seconds_or_dash(double seconds, char text[48]) {
+  snprintf(text, 48, "%s", seconds < 0 ? "-" : cli_seconds(seconds).s);
+  return text;
+}
+
+static void say_candidate(const cli_options *o, const kcl_candidate_info *c) {
+  char predicted[48], taken[48], iterations[32] = "-", name[64];
+  snprintf(name, sizeof name, "%s %s", c->solver, *c->solver == 'd' ? "" : c->precond);
+  if (c->iterations >= 0) snprintf(iterations, sizeof iterations, "%.0f", c->iterations);
+  cli_say(o, "  %c %-20s %10s %10s %10s  %s\n", c->begins ? '*' : ' ', name, iterations,
+          seconds_or_dash(c->seconds, predicted),
+          c->failed ? "failed" : seconds_or_dash(c->seconds_taken, taken), c->why);
+}
+
+static void candidate_json(cJSON *list, const kcl_candidate_info *c) {
+  cJSON *o = cli_json_item(list);
+  cli_json_text(o, "solver", c->solver);
+  cli_json_text(o, "precond", c->precond);
+  cli_json_number(o, "seconds_setup", c->seconds_setup);
+  if (c->iterations >= 0) cli_json_number(o, "iterations", c->iterations);
+  if (c->seconds >= 0) cli_json_number(o, "seconds", c->seconds);
+  if (c->seconds_taken >= 0) cli_json_number(o, "seconds_taken", c->seconds_taken);
+  cli_json_bool(o, "failed", c->failed);
+  cli_json_bool(o, "begins", c->begins);
+  cli_json_text(o, "why", c->why);
+}
+
+static int write_candidates(const cli_options *o, const kcl_solver *s, const kcl_csr *A,
+                            const kcl_candidate_info *list, int count) {
+  kcl_setup_info info;
+  cJSON *all = cJSON_CreateObject();
+  kcl_solver_info(s, &info);
+  cli_json_matrix(all, o->files[0], A);
+  cli_json_text(all, "solver", info.solver);
+  cli_json_text(all, "precond", info.precond);
+  cli_json_text(all, "format", info.format);
+  cJSON *items = cJSON_AddArrayToObject(all, "candidates");
+  for (int i = 0; i < count; i++) candidate_json(items, &list[i]);
+  return cli_json_finish(o->json, all);
+}
+
+/* Prints the candidates of the solver, and writes them to --json. */
+static int explain_candidates(const cli_options *o, kcl_solver *s, const kcl_csr *A) {
+  enum { MOST = 12 };
+  kcl_candidate_info list[MOST];
+  int count, rc = cli_lib(kcl_solver_candidates(s, MOST, list, &count));
+  if (rc) return rc;
+  if (count)
+    cli_say(o, "\n    %-20s %10s %10s %10s  why\n", "candidates", "iterations", "predicted",
+            "taken");
+  for (int i = 0; i < count; i++) say_candidate(o, &list[i]);
+  return o->json ? write_candidates(o, s, A, list, count) : 0;
+}
+
+/* ---------------------------------------------------------------- the subcommand */
+
 static int run_explain(kcl_context *ctx, const cli_options *o) {
   int rc;
   kcl_csr *A = NULL;
@@ -111,6 +169,8 @@ static int run_explain(kcl_context *ctx, const cli_options *o) {
   kcl_device device;
   kcl_options asked;
   kcl_options_init(&asked);
+  asked.format = "model";
+  cli_library_options(o, &asked);
   double begin = cli_now();
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   kcl_profile_enable(ctx, o->source); /* drivers then tell what kernels use */
@@ -118,16 +178,12 @@ static int run_explain(kcl_context *ctx, const cli_options *o) {
   CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
   if (!o->source)
     cli_report_device(o, &device), cli_report_matrix(o, o->files[0], A, cli_now() - begin);
-  if (o->solver) asked.solver = o->solver;
-  asked.format = o->format ? o->format : "model";
-  if (o->precond) asked.precond = o->precond;
   CLI_TRY(cli_parameters_set(o->parameters, &asked));
-  asked.restart = (int)o->restart, asked.nrhs = (int)o->nrhs;
   cli_busy(o, "setting up");
   CLI_TRY(cli_lib(cli_solver_create(ctx, A, &asked, &s)));
   cli_idle();
   rc = o->source ? write_kernel_source(o, s, &device) : say_model(ctx, o, s);
-  if (!rc && !o->source) rc = cli_explain_candidates(o, s, A);
+  if (!rc && !o->source) rc = explain_candidates(o, s, A);
   if (!rc && o->ranks && !o->source) rc = cli_explain_ranks(o, A, s, &device);
 done:
   kcl_solver_free(&s);
@@ -141,9 +197,7 @@ const cli_command cli_explain = {
     .summary = "show what a solve would run: stages, launches, bytes, source",
     .options =
         "solver format precond source output precision device json quiet ranks | restart nrhs "
-        "parameters threads "
-        "layout cache index-base",
-
+        "parameters threads layout cache index-base",
     .min = 1,
     .max = 1,
     .lists = true,
@@ -151,19 +205,14 @@ const cli_command cli_explain = {
     .run = run_explain,
     .notes =
         "Prints the recorded method: the stages of each phase with their operations in the "
-        "notation "
-        "of the method's paper, the bytes that each moves, and the time that takes at the device's "
-        "stream rate. START runs once, LOOP is an iteration (or a cycle of several), REPLACE "
-        "replaces drifting residuals now and then. Candidates are the ways that auto compares, "
-        "with "
-        "predicted seconds, and those that earlier solves of such a system took: the next solve "
-        "begins with the one marked by *, and switches where that pays (docs/auto.md). --json: "
-        "matrix "
-        "solver precond format, candidates: a list of {solver precond seconds_setup iterations "
-        "seconds "
-        "seconds_taken failed begins why}. --source prints the OpenCL C source of the "
-        "kernels instead, to standard output or -o FILE: for --device, else, where that is the "
-        "cpu, "
-        "for the first OpenCL device; --layout gpu: as for a GPU. NVIDIA's "
-        "driver also tells registers, spilled bytes and PTX instructions of every kernel: comments "
-        "below its source. Nothing is solved.\n"};
+        "notation of the method's paper, the bytes that each moves, and the time that takes at "
+        "the device's stream rate. START runs once, LOOP is an iteration (or a cycle of "
+        "several), REPLACE replaces drifting residuals now and then. Candidates are the ways "
+        "that auto compares, with predicted seconds, and those that earlier solves of such a "
+        "system took: the next solve begins with the one marked by *, and switches where that "
+        "pays (docs/auto.md). --json: matrix solver precond format, candidates: a list of "
+        "{solver precond seconds_setup iterations seconds seconds_taken failed begins why}. "
+        "--source prints the OpenCL C source of the kernels instead, to standard output or -o "
+        "FILE: for --device, else, where that is the cpu, for the first OpenCL device; --layout "
+        "gpu: as for a GPU. NVIDIA's driver also tells registers, spilled bytes and PTX "
+        "instructions of every kernel: comments below its source. Nothing is solved.\n"};

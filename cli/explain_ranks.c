@@ -7,10 +7,8 @@
  *
  * Shares and halos are those of the matrix itself, cut into blocks of about as many nonzeros, as libkrylocl_mpi does. */
 #include "cli/explain_ranks.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/bench.h"
 #include <stdbool.h>
 #include <math.h>

@@ -36,7 +36,6 @@ const cli_command cli_get = {
     .operands = "Group/Name",
     .summary = "fetch a matrix of the SuiteSparse collection",
     .options = "output rhs quiet",
-
     .min = 1,
     .max = 1,
     .run = run_get,

@@ -1,12 +1,9 @@
 /* Help texts for the program and for each subcommand: one screen (-h) or all (--help). */
 #include "cli/help.h"
 #include "cli/input/parameters.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,18 +12,15 @@ static const char about[] =
     "and compares storage formats";
 static const char files[] =
     "Options may stand anywhere, -- ends them, and the file - is standard input or output. Files "
-    "are "
-    "Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists or .kcl, .gz too; right-hand "
-    "sides "
-    "may also be plain numbers. In place of a matrix file HB/bcsstk16 names one of the SuiteSparse "
-    "collection, poisson2d:300 a generated one; in place of a vector file stands ones or random.";
+    "are Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists or .kcl, .gz too; right-hand "
+    "sides may also be plain numbers. In place of a matrix file HB/bcsstk16 names one of the "
+    "SuiteSparse collection, poisson2d:300 a generated one; in place of a vector file stands ones "
+    "or random.";
 static const char exits[] =
-    "0 success, 1 not converged (report --compare: slower), 2 usage, 3 file that cannot be read or "
-    "written, 4 device or "
-    "driver, "
-    "5 out of memory, 6 the check failed, 7 the check is "
-    "undecided, 9 a format refuses the matrix, 10 an array changed in memory, 130 interrupted, 143 "
-    "ended by SIGTERM, 129 by SIGHUP";
+    "0 success, 1 not converged (report --compare: slower), 2 usage, 3 file that cannot be read "
+    "or written, 4 device or driver, 5 out of memory, 6 the check failed, 7 the check is "
+    "undecided, 9 a format refuses the matrix, 10 an array changed in memory, 130 interrupted, "
+    "143 ended by SIGTERM, 129 by SIGHUP";
 
 const cli_names cli_lists[] = {{"formats", "formats", KCL_FORMATS},
                                {"solvers", "solvers", KCL_SOLVERS},

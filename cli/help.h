@@ -3,7 +3,6 @@
 #define CLI_HELP_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/explain.h"
 #include <stdbool.h>
 
@@ -17,7 +16,6 @@ extern const cli_names cli_lists[]; /* ended by word NULL */
 int cli_help(const cli_command *c, const cli_command *const *commands, bool everything);
 /* Prints the names of a list with their summaries. */
 void cli_print_list(const cli_names *l);
-/* Prints the parameters of preconditioners. */
 void cli_print_parameters(void);
 const char *cli_about(void), *cli_files(void), *cli_exits(void);
 

@@ -1,21 +1,16 @@
 /* krylocl info: structure of a matrix, predicted cost of each format, suggested method. */
 #include "cli/info.h"
 #include "cli/draw/plot.h"
-#include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/device.h"
-#include "krylocl/explain.h"
 #include <cjson/cJSON.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,15 +110,13 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
 
 static int json_formats(kcl_context *ctx, cJSON *o, const cli_info_facts *f) {
   int rc = 0;
-  char letter[2] = {kcl_type_letter(f->precision), 0};
-  cli_json_text(o, "precision", letter);
+  cli_json_letter(o, "precision", f->precision);
   cJSON *list = cJSON_AddArrayToObject(o, "formats");
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
     const char *name = kcl_list(KCL_FORMATS, i).name;
     CLI_TRY(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
-    cJSON *one = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, one);
+    cJSON *one = cli_json_item(list);
     cli_json_text(one, "format", name);
     cli_json_number(one, "bytes_stored", c.bytes_stored);
     cli_json_number(one, "bytes_per_product", c.bytes_product);
@@ -187,8 +180,7 @@ static int describe_matrix(kcl_context *ctx, const cli_options *o, const char *p
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
   CLI_TRY(cli_lib(kcl_csr_stats(ctx, f.A, &f.s)));
-  cJSON *one = cJSON_CreateObject();
-  cJSON_AddItemToArray(all->list, one);
+  cJSON *one = cli_json_item(all->list);
   if (o->arrays)
     rc = show_stored(ctx, o, &f, seconds, one);
   else
@@ -210,7 +202,6 @@ static int run_info(kcl_context *ctx, const cli_options *o) {
   int rc, first = 0;
   results all = {.list = cJSON_CreateArray()};
   kcl_device d;
-  CLI_TRY(all.list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   if (o->plot && o->count > 1) CLI_TRY(cli_fail(KCL_USAGE, "--plot draws one matrix"));
   CLI_TRY(cli_info_check_arrays(o));
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
@@ -255,11 +246,10 @@ const cli_command cli_info = {
         "--json: one object, of several matrices a list of them:\n"
         "  matrix {file rows cols nnz stored symmetry field} row_length {min max mean "
         "deviation_percent} empty_rows zero_rows [first_zero_row (from 1)] zero_columns "
-        "[first_zero_column] explicit_zeros zero_diagonal bandwidth diagonals "
-        "row_patterns distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float "
-        "hermitian symmetric shifted_skew asymmetry positive_diagonal diagonal_ratio row_ratio "
-        "dominant_rows "
-        "norm_inf precision, and "
-        "formats: a list of {format bytes_stored bytes_per_product [refused]}\n"
-        "  with --arrays: matrix, and storage: a list of {format [refused] integers {...} arrays: "
-        "a list of {name type count [values]}}, complex values as pairs of numbers\n"};
+        "[first_zero_column] explicit_zeros zero_diagonal bandwidth diagonals row_patterns "
+        "distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float hermitian "
+        "symmetric shifted_skew asymmetry positive_diagonal diagonal_ratio row_ratio dominant_rows "
+        "norm_inf precision, and formats: a list of {format bytes_stored bytes_per_product "
+        "[refused]}\n"
+        "  with --arrays: matrix, and storage: a list of {format [refused] integers {...} "
+        "arrays: a list of {name type count [values]}}, complex values as pairs of numbers\n"};

@@ -19,11 +19,8 @@ typedef struct cli_info_facts { /* of one matrix */
 /* Symmetry of the matrix in words. */
 const char *cli_info_symmetry(const kcl_stats *s);
 
-/* Prints the head of the table. */
 void cli_info_table_head(const cli_options *o);
-/* Prints the line of one matrix. */
 void cli_info_table_line(const cli_options *o, const cli_info_facts *f);
-/* Writes the names of the columns. */
 void cli_info_csv_head(FILE *f);
 /* Writes the line of one matrix, with the stored bytes of each format. */
 int cli_info_csv_line(kcl_context *ctx, FILE *f, const cli_info_facts *x);

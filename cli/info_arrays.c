@@ -72,14 +72,13 @@ static void say_storage(const cli_options *o, const kcl_storage *s, int64_t rows
 /* ---------------------------------------------------------------- JSON */
 
 static void json_array(cJSON *list, const kcl_storage_array *a) {
-  cJSON *one = cJSON_CreateObject(), *values;
+  cJSON *one = cli_json_item(list);
   const int parts = a->complex ? 2 : 1;
-  cJSON_AddItemToArray(list, one);
   cli_json_text(one, "name", a->name);
   cli_json_text(one, "type", a->type);
   cli_json_count(one, "count", a->count);
   if (!a->value) return;
-  values = cJSON_AddArrayToObject(one, "values");
+  cJSON *values = cJSON_AddArrayToObject(one, "values");
   for (int64_t k = 0; k < parts * a->count; k++)
     cJSON_AddItemToArray(values, cJSON_CreateNumber(a->value[k]));
 }
@@ -108,8 +107,7 @@ static int show_format(kcl_context *ctx, const cli_options *o, const cli_info_fa
   kcl_storage *s = NULL;
   kcl_cost cost;
   int rc;
-  cJSON *one = cJSON_CreateObject();
-  cJSON_AddItemToArray(list, one);
+  cJSON *one = cli_json_item(list);
   cli_json_text(one, "format", name);
   CLI_TRY(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &cost)));
   if (cost.refusal) {

@@ -33,12 +33,11 @@ static const char *word_meant(const char *typed) {
 static cJSON *names_json(kcl_registry which) {
   cJSON *list = cJSON_CreateArray();
   for (int i = 0; i < kcl_list_size(which); i++) {
-    cJSON *one = cJSON_CreateObject();
+    cJSON *one = cli_json_item(list);
     cli_json_text(one, "name", kcl_list(which, i).name);
     cli_json_text(one, "summary", kcl_list(which, i).summary);
     if (kcl_list(which, i).example) cli_json_text(one, "example", kcl_list(which, i).example);
     if (which == KCL_FORMATS) cli_json_bool(one, "study", kcl_list(which, i).study);
-    cJSON_AddItemToArray(list, one);
   }
   return list;
 }
@@ -47,12 +46,11 @@ static void list_parameters(const cli_options *o, cJSON *all) {
   cJSON *list = cJSON_AddArrayToObject(all, "parameters");
   kcl_option p;
   for (int i = 0; (p = cli_parameter(i)).name; i++) {
-    cJSON *one = cJSON_CreateObject();
+    cJSON *one = cli_json_item(list);
     cli_json_text(one, "name", p.name), cli_json_text(one, "summary", p.help);
     cli_json_text(one, "default", p.default_text);
     cli_json_number(one, "min", p.min), cli_json_number(one, "max", p.max);
     cli_json_bool(one, "whole", p.kind == KCL_OPTION_WHOLE);
-    cJSON_AddItemToArray(list, one);
   }
   if (!o->json) cli_print_parameters();
 }
@@ -63,10 +61,9 @@ static int list_device_names(kcl_context *ctx, const cli_options *o, cJSON *all)
   int count = 0, rc = cli_lib(kcl_device_list(ctx, &list, &count));
   cJSON *names = cJSON_CreateArray();
   for (int i = 0; i < count; i++) {
-    cJSON *one = cJSON_CreateObject();
+    cJSON *one = cli_json_item(names);
     cli_json_text(one, "name", cli_device_place(&list[i]).s);
     cli_json_text(one, "summary", list[i].name);
-    cJSON_AddItemToArray(names, one);
     if (!o->json) cli_say(o, "  %-15s  %s\n", cli_device_place(&list[i]).s, list[i].name);
   }
   cJSON_AddItemToObject(all, "devices", names);
@@ -110,7 +107,6 @@ static bool is_list_word(const char *word) {
 static int run_list(kcl_context *ctx, const cli_options *o) {
   int rc = 0;
   cJSON *all = cJSON_CreateObject();
-  CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   for (int i = 0; i < o->count; i++)
     if (!is_list_word(word_meant(o->files[i])))
       CLI_TRY(cli_unknown("list", o->files[i], words, WORDS));

@@ -3,7 +3,6 @@
 #include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
@@ -80,30 +79,24 @@ const cli_command cli_report = {
     .operands = "results.json...",
     .summary = "a page, figures and tables of results; what changed",
     .options = "output figures markdown csv latex compare least quiet | verbose",
-
     .min = 1,
     .max = 1 << 20,
     .run = run_report,
     .notes = "Files are those of bench --json and of solve --json. Rows of several files stand "
-             "together; of a row that is in several, "
-             "the last counts.\n"
+             "together; of a row that is in several, the last counts.\n"
              "\n"
              "-o writes one HTML page that needs nothing else: what to use and how sure that is, "
-             "times with their samples, break-even, "
-             "storage, roofline, thread scaling, row lengths and structure, convergence (of "
-             "solve), all rows as a table that sorts, how "
-             "it was measured, and the data. --figures writes the same figures as SVG, and as PNG "
-             "if rsvg-convert is installed. "
-             "--latex needs the package booktabs, and longtable for long tables.\n"
+             "times with their samples, break-even, storage, roofline, thread scaling, row lengths "
+             "and structure, convergence (of solve), all rows as a table that sorts, how it was "
+             "measured, and the data. --figures writes the same figures as SVG, and as PNG if "
+             "rsvg-convert is installed. --latex needs the package booktabs, and longtable for "
+             "long tables.\n"
              "\n"
-             "--compare OLD NEW: what became slower or faster. A time counts as changed if a rank "
-             "test (Mann & Whitney 1947, adjusted "
-             "for the number of times by Holm 1979) finds its samples different at 5 %, and both "
-             "the typical ratio and that of the least "
-             "samples are beyond a limit: --least percent (5), or what the machine does to times "
-             "that did not change, as the sequential "
-             "reference and the spread of all ratios tell. On a machine with other work, measure "
-             "four or more runs of each, alternately, "
-             "and name the old ones first: then what differs by more than the runs do counts. The "
-             "exit code is 1 if anything is "
-             "slower: docs/report.md.\n"};
+             "--compare OLD NEW: what became slower or faster. A time counts as changed if a "
+             "rank test (Mann & Whitney 1947, adjusted for the number of times by Holm 1979) "
+             "finds its samples different at 5 %, and both the typical ratio and that of the "
+             "least samples are beyond a limit: --least percent (5), or what the machine does to "
+             "times that did not change, as the sequential reference and the spread of all "
+             "ratios tell. On a machine with other work, measure four or more runs of each, "
+             "alternately, and name the old ones first: then what differs by more than the runs "
+             "do counts. The exit code is 1 if anything is slower: docs/report.md.\n"};

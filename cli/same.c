@@ -1,7 +1,6 @@
 /* Each result must have a file of its own, and none may overwrite an input. Files are compared by device and
  * inode; a file that does not exist by those of its folder and by its name. */
 #include "cli/same.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"

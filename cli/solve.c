@@ -4,7 +4,6 @@
 #include "cli/input/parameters.h"
 #include "cli/input/read.h"
 #include "cli/problem/compare.h"
-#include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ranks/files.h"
@@ -38,19 +37,10 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   kcl_options a;
   kcl_options_init(&a);
   bool single = precision == KCL_S || precision == KCL_C;
-  if (o->solver) a.solver = o->solver;
-  if (o->precond) a.precond = o->precond;
-  if (o->format) a.format = o->format;
+  cli_library_options(o, &a);
   cli_parameters_set(o->parameters, &a); /* checked */
   a.precision = precision;
-  a.tol = o->tol >= 0 ? o->tol : single ? 1e-5 : 1e-8;
-  a.atol = o->atol;
-  a.max_iter = o->max_iter;
-  a.restart = (int)o->restart;
-  a.mixed = o->mixed, a.no_direct = o->no_direct, a.guard = o->guard;
-  kcl_options_set(&a, "symmetry", o->symmetry ? o->symmetry : "default"); /* checked words */
-  kcl_options_set(&a, "scale", o->scale ? o->scale : "default");
-  kcl_options_set(&a, "fallback", o->fallback ? o->fallback : "default");
+  if (o->tol < 0) a.tol = single ? 1e-5 : 1e-8;
   return a;
 }
 
@@ -117,7 +107,6 @@ static double forward_error(const cli_run *r, int64_t j) {
   return r->p.spread ? cli_ranks_largest(own) : own;
 }
 
-/* Records the result of column j. */
 static int keep_result(cli_run *r, int64_t j, const kcl_report *report) {
   cli_result *s = &r->results[j];
   s->report = *report;
@@ -132,7 +121,6 @@ static int keep_result(cli_run *r, int64_t j, const kcl_report *report) {
   return 0;
 }
 
-/* Solves the next block of columns, from j on. */
 static int solve_block(kcl_context *ctx, cli_run *r, int64_t j) {
   kcl_report report[KCL_MAX_NRHS];
   int64_t left = r->p.b->cols - j, count = left < r->setup.nrhs ? left : r->setup.nrhs;
@@ -372,13 +360,9 @@ const cli_command cli_solve = {
     .operands = "A.mtx|poisson2d:300 [b.rhs|ones|random]",
     .summary = "solve A x = b; without b, that of A's file or generator, else A*1",
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
-               "| checkpoint every resume "
-               "devices shares partition reproducible check-tol check-output threads precision "
-               "symmetry scale "
-               "no-direct mixed guard fallback "
-               "atol restart nrhs parameters "
-               "near-null coordinates profile verbose cache index-base",
-
+               "| checkpoint every resume devices shares partition reproducible check-tol "
+               "check-output threads precision symmetry scale no-direct mixed guard fallback atol "
+               "restart nrhs parameters near-null coordinates profile verbose cache index-base",
     .min = 1,
     .max = 2,
     .lists = true,
@@ -399,15 +383,13 @@ const cli_command cli_solve = {
         "Several devices: --devices gpu:0,gpu:1 or gpu,cpu starts a rank for each by mpiexec, and "
         "gives it a block of rows: equal ones where the devices are alike, else by their measured "
         "rates. mpirun -n 2 krylocl solve ... does it by hand. Every rank reads and writes its "
-        "rows, rank 0 "
-        "reports. What cannot run so is refused (docs/distributed.md).\n"
+        "rows, rank 0 reports. What cannot run so is refused (docs/distributed.md).\n"
         "\n"
         "Scaling: where the rows of A differ so much that |b - A x|_2 <= tol |b|_2 would hide "
-        "errors of "
-        "1 % in the small ones, rows and columns are scaled by powers of two, R A C y = R b, x = C "
-        "y, and the solve stops when |R r|_2 <= tol |R b|_2 holds too. All that is reported is of "
-        "the system as given, but for the tested residual and the history. --scale none leaves it "
-        "out.\n"
+        "errors of 1 % in the small ones, rows and columns are scaled by powers of two, R A C y = "
+        "R b, x = C y, and the solve stops when |R r|_2 <= tol |R b|_2 holds too. All that is "
+        "reported is of the system as given, but for the tested residual and the history. --scale "
+        "none leaves it out.\n"
         "\n"
         "Right-hand sides: up to eight columns of b are solved at once and share each pass over "
         "the matrix; each converges on its own. --nrhs 1 solves one after another.\n"
@@ -417,20 +399,15 @@ const cli_command cli_solve = {
         "ends the program at once. Files appear under their names when they are complete.\n"
         "\n"
         "Checkpoints: --checkpoint FILE keeps what the solve needs to go on, at --every, when it "
-        "is "
-        "interrupted (SIGTERM before a time limit), and on SIGUSR1, after which it goes on. "
-        "--resume "
-        "FILE goes on with the same A, b and options, with the same bits of x on the same device "
-        "and format, else from x; a file that is damaged or missing is replaced by FILE.1. A job "
-        "that "
-        "is started again by the same line has both: --checkpoint x.kck --resume x.kck begins anew "
-        "while there is no x.kck.\n"
+        "is interrupted (SIGTERM before a time limit), and on SIGUSR1, after which it goes on. "
+        "--resume FILE goes on with the same A, b and options, with the same bits of x on the same "
+        "device and format, else from x; a file that is damaged or missing is replaced by FILE.1. "
+        "A job that is started again by the same line has both: --checkpoint x.kck --resume x.kck "
+        "begins anew while there is no x.kck.\n"
         "\n"
         "--guard: checksums of A and of the preconditioner, and the residual, are checked from "
-        "time to "
-        "time during the solve, about a thirtieth of it. After an error in memory the solve goes "
-        "on "
-        "from the last state that passed.\n"
+        "time to time during the solve, about a thirtieth of it. After an error in memory the "
+        "solve goes on from the last state that passed.\n"
         "\n"
         "--fallback cpu: where the OpenCL device is lost during the solve, because a call of its "
         "driver fails or it does not answer for 100 times as long as it should and 30 s "
@@ -448,67 +425,52 @@ const cli_command cli_solve = {
         "--check direct takes CHOLMOD, UMFPACK where A is not Hermitian positive definite, "
         "SuiteSparseQR where it is rectangular or singular. cholmod, umfpack and spqr name the "
         "first to try. For least squares normal residuals replace backward errors, norms are "
-        "2-norms, "
-        "and A x and A y are compared if the solution is not unique. --check-output writes y.\n"
+        "2-norms, and A x and A y are compared if the solution is not unique. --check-output "
+        "writes y.\n"
         "\n"
         "Residuals: relative is |r|_2 / |b|_2; normal is max(|A^H r| / |A^H b|, |A^H r| / (|A|_F "
         "|r|)); tested is what the solve stops by: of cgls and lsqr the smaller of the two, of a "
-        "scaled system |R r|_2 / |R b|_2. They are by the recurrence of "
-        "the last iteration; true_ ones and normal are recomputed from x. relative_residual is "
-        "null where another one is tested, and for direct solutions.\n"
+        "scaled system |R r|_2 / |R b|_2. They are by the recurrence of the last iteration; true_ "
+        "ones and normal are recomputed from x. relative_residual is null where another one is "
+        "tested, and for direct solutions.\n"
         "\n"
         "--profile: sums of event times on an OpenCL device (without --device the first, where "
-        "that is "
-        "the cpu otherwise), of the set-up and of the solve: "
-        "kernels "
-        "by name with their attributes, transfers with their bytes, and gaps. Recording costs "
-        "time: "
-        "seconds per iteration are higher with it.\n"
+        "that is the cpu otherwise), of the set-up and of the solve: kernels by name with their "
+        "attributes, transfers with their bytes, and gaps. Recording costs time: seconds per "
+        "iteration are higher with it.\n"
         "\n"
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
         "device_place device_kind precision solver solver_reason solver_remembered precond "
-        "[parameters (as given)] "
-        "[precond_bytes "
-        "precond_note "
-        "precond_levels precond_rows precond_nonzeros precond_complexity] format format_reason "
-        "scaled scale_reason [scale_rows scale_columns (least and largest exponent of two)] "
-        "zero_rows [first_zero_row (from 1)] zero_columns [first_zero_column] "
-        "[put_aside (kernels that fail the driver's self-test)] kernel bytes_stored "
-        "stages tol atol expected_iterations, timed: a list of {solver format "
+        "[parameters (as given)] [precond_bytes precond_note precond_levels precond_rows "
+        "precond_nonzeros precond_complexity] format format_reason scaled scale_reason [scale_rows "
+        "scale_columns (least and largest exponent of two)] zero_rows [first_zero_row (from 1)] "
+        "zero_columns [first_zero_column] [put_aside (kernels that fail the driver's self-test)] "
+        "kernel bytes_stored stages tol atol expected_iterations, timed: a list of {solver format "
         "seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
         "  converged reason iterations residual_restarts changes mixed [inner_iterations "
-        "outer_iterations mixed_end] relative_residual true_relative_residual "
-        "[x_checksum (of its bytes; not where each rank has a part)] backward_error "
-        "rowwise_error componentwise_error [tested_residual true_tested_residual] [least_squares "
-        "normal_residual] not_unique least_norm (x is the smallest of those that solve as well) "
-        "condition_estimate (a lower bound) [ritz_min ritz_max] "
-        "[forward_error] [guard_checks guard_errors guard_rollbacks] [checkpoints bytes_checkpoint "
-        "seconds_checkpoint] [resumed_at "
-        "(iteration)] [fallback {from (device) to (cpu, or null: the solve ended) at_iteration "
-        "why}] "
-        "history: pairs of an iteration and the residual after it, at most about "
-        "1,000\n"
+        "outer_iterations mixed_end] relative_residual true_relative_residual [x_checksum (of its "
+        "bytes; not where each rank has a part)] backward_error rowwise_error componentwise_error "
+        "[tested_residual true_tested_residual] [least_squares normal_residual] not_unique "
+        "least_norm (x is the smallest of those that solve as well) condition_estimate (a lower "
+        "bound) [ritz_min ritz_max] [forward_error] [guard_checks guard_errors guard_rollbacks] "
+        "[checkpoints bytes_checkpoint seconds_checkpoint] [resumed_at (iteration)] [fallback "
+        "{from (device) to (cpu, or null: the solve ended) at_iteration why}] history: pairs of an "
+        "iteration and the residual after it, at most about 1,000\n"
         "  [check {method verdict reason relative_difference (d) direct_error (e) "
-        "allowed_difference compared condition "
-        "relative_residual backward_error direct_relative_residual direct_backward_error "
-        "direct_seconds direct_corrections, and for least squares rank norm_x normal_residual "
-        "direct_norm_x "
-        "direct_normal_residual}]\n"
+        "allowed_difference compared condition relative_residual backward_error "
+        "direct_relative_residual direct_backward_error direct_seconds direct_corrections, and for "
+        "least squares rank norm_x normal_residual direct_norm_x direct_normal_residual}]\n"
         "  seconds {device read check statistics convert precondition compile measure upload solve "
-        "download "
-        "certify write other total}, "
-        "seconds_per_iteration bytes_per_iteration gbytes_per_second stream_gbytes_per_second "
-        "stream_fraction stream\n"
+        "download certify write other total}, seconds_per_iteration bytes_per_iteration "
+        "gbytes_per_second stream_gbytes_per_second stream_fraction stream\n"
         "  nrhs, and if b has several columns: nrhs_at_once worst_column, and solves: a list with "
         "the results of every column; those on top are of the worst, seconds.solve is the sum\n"
         "  on several ranks: ranks, a list of {rank device threads format first_row rows "
-        "first_column columns nonzeros "
-        "share boundary_rows neighbours halo sends seconds_partition seconds_solve seconds_halo "
-        "seconds_sum [seconds_alone]}, "
-        "partition, communication_volume (elements of x sent per product), imbalance (the most "
-        "nonzeros of a rank over its share of all), seconds_per_iteration_alone (predicted, of "
-        "the fastest GPU alone)\n"
+        "first_column columns nonzeros share boundary_rows neighbours halo sends seconds_partition "
+        "seconds_solve seconds_halo seconds_sum [seconds_alone]}, partition, communication_volume "
+        "(elements of x sent per product), imbalance (the most nonzeros of a rank over its share "
+        "of all), seconds_per_iteration_alone (predicted, of the fastest GPU alone)\n"
         "  with --profile: profile {setup solve}, each {seconds gaps commands}, a list of {kind "
         "[name] count seconds}, with bytes, or of kernels group largest_group preferred_multiple "
         "private_bytes local_bytes\n"};

@@ -1,7 +1,5 @@
 /* krylocl spmv: y = alpha A x + beta y, or with A^H, in a storage format on a device. Timed, and compared with the
  * host's compensated product. On several ranks y = A x: rank 0 has A, x and y; all ranks take the same steps. */
-#include "cli/input/read.h"
-#include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ranks/files.h"
@@ -243,14 +241,12 @@ static void ranks_json(cJSON *o, const run_of *r) {
 }
 
 static int write_spmv_json(const run_of *r) {
-  const char letter[2] = {kcl_type_letter(r->p.precision), 0};
   if (!r->o->json) return 0;
   cJSON *o = cJSON_CreateObject();
-  if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   cli_json_text(o, "krylocl", kcl_version());
   cli_json_matrix(o, r->o->files[0], r->p.A);
   cli_json_device(o, &r->device);
-  cli_json_text(o, "precision", letter);
+  cli_json_letter(o, "precision", r->p.precision);
   cli_json_bool(o, "adjoint", r->o->adjoint);
   cli_json_text(o, "x", r->o->count > 1 ? r->o->files[1] : "ones");
   if (r->o->count > 2) cli_json_text(o, "y", r->o->files[2]);
@@ -266,9 +262,7 @@ static int write_spmv_json(const run_of *r) {
   speed_json(o, r);
   ranks_json(o, r);
   cli_json_product_check(o, r->o, &r->verdict);
-  int rc = cli_json_write(r->o->json, o);
-  cJSON_Delete(o);
-  return rc;
+  return cli_json_finish(r->o->json, o);
 }
 
 /* ---------------------------------------------------------------- the subcommand */
@@ -358,10 +352,8 @@ const cli_command cli_spmv = {
         "\n"
         "Columns: up to eight share a pass over the matrix where the format can. Time per product: "
         "the median of 7 samples, with x and y on the device, for the columns of one pass; of y = "
-        "A x, "
-        "whatever alpha and beta are. --layout gpu runs the variants for GPUs as what they are on "
-        "a CPU "
-        "device of OpenCL.\n"
+        "A x, whatever alpha and beta are. --layout gpu runs the variants for GPUs as what they "
+        "are on a CPU device of OpenCL.\n"
         "\n"
         "Several devices: --devices gpu:0,gpu:1 or gpu,cpu starts a rank for each by mpiexec, as "
         "mpirun -n 2 krylocl spmv ... does. y = A x is computed together, always checked, and "
@@ -377,17 +369,14 @@ const cli_command cli_spmv = {
         "The exit code is 6 if a row exceeds it. y is written before the check.\n"
         "\n"
         "--compare y.mtx compares y element by element with one that was computed elsewhere, of "
-        "another device or format: "
-        "two products of the same precision differ by at most twice the bound of --check. Largest "
-        "difference as a fraction of "
-        "its bound and in numbers, both with their rows; exit code 6 if an element exceeds its "
-        "bound.\n"
+        "another device or format: two products of the same precision differ by at most twice the "
+        "bound of --check. Largest difference as a fraction of its bound and in numbers, both with "
+        "their rows; exit code 6 if an element exceeds its bound.\n"
         "\n"
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
         "device_place device_kind precision adjoint x y alpha beta columns columns_at_once format "
-        "format_reason "
-        "kernel bytes_stored\n"
+        "format_reason kernel bytes_stored\n"
         "  seconds {device read check statistics convert upload compile apply write}, "
         "seconds_per_product {median min max samples} bytes_per_product gflops gbytes_per_second "
         "stream_gbytes_per_second stream_fraction stream mnnz_per_second (million nonzeros)\n"
@@ -395,5 +384,4 @@ const cli_command cli_spmv = {
         "seconds_alone mnnz_per_second_alone}, seconds_halo (the longest), speedup_over_one\n"
         "  with --check: check {verdict ratio error bound row column}\n"
         "  with --compare: compare {verdict ratio file difference bound row column largest "
-        "largest_row largest_column "
-        "beyond}\n"};
+        "largest_row largest_column beyond}\n"};

@@ -4,7 +4,6 @@
  * the rest to the record of "auto". */
 #include "cli/confirm.h"
 #include "cli/input/solver.h"
-#include "cli/problem/describe.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
@@ -260,7 +259,6 @@ const cli_command cli_tune = {
     .operands = "A.mtx|poisson2d:300",
     .summary = "find the fastest tunables and format for a matrix, and record them",
     .options = "seconds solver precond precision device output quiet | threads cache index-base",
-
     .min = 1,
     .max = 1,
     .lists = true,

@@ -5,8 +5,8 @@
 #include "cli/ranks/shares.h"
 #include "cli/same.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
+#include "cli/ui/text.h"
 #include "krylocl.h"
 #include "krylocl/check.h"
 #include "krylocl/explain.h"
@@ -36,59 +36,63 @@ static int standard_input_once(const cli_options *o) {
   return n > 1 ? cli_fail(KCL_USAGE, "standard input (-) can be one file only") : 0;
 }
 
-static const char *const all[] = {"all", NULL}, *const none[] = {NULL};
+static const char *const all[] = {"all", NULL};
+enum { MOST_WORDS = 128 };
 
-/* Refuses a value that is neither a word of the library's option nor `also`, which may be NULL. value NULL: not given. */
+static int check_among(const char *kind, const char *value, const char *const *words, int count) {
+  for (int k = 0; k < count; k++)
+    if (!strcmp(words[k], value)) return 0;
+  return cli_unknown(kind, value, words, count);
+}
+
+/* Refuses a value that is neither a word of the library's option nor `also`, which may be NULL. */
 static int check_library_word(const char *option, const char *value, const char *also) {
-  enum { MOST = 128 };
-  const char *words[MOST], *word;
+  const char *words[MOST_WORDS], *word;
   const int i = cli_library_option(option);
   int count = 0;
   if (also) words[count++] = also;
-  for (int k = 0; count < MOST && (word = kcl_option_word(i, k)); k++) words[count++] = word;
-  for (int k = 0; k < count && value; k++)
-    if (!strcmp(words[k], value)) return 0;
-  return value ? cli_unknown(option, value, words, count) : 0;
+  for (int k = 0; count < MOST_WORDS && (word = kcl_option_word(i, k)); k++) words[count++] = word;
+  return check_among(option, value, words, count);
 }
 
-static int check_formats(const char *list) {
-  if (!list || strcmp(list, "all") == 0) return 0;
-  for (const char *s = list;; s++) {
-    char name[32];
-    size_t n = strcspn(s, ",");
-    snprintf(name, sizeof name, "%.*s", (int)n, s);
-    int rc = cli_known("format", name, KCL_FORMATS, strchr(list, ',') ? none : all);
-    if (rc) return rc;
-    s += n;
-    if (!*s) return 0;
-  }
+/* Refuses a value that is none of the words of its option. */
+static int check_word(const cli_option *e, const char *value) {
+  char list[100], kind[32], *rest = NULL;
+  const char *words[MOST_WORDS];
+  int count = 0;
+  if (*e->values == '=') return check_library_word(e->values + 1, value, NULL);
+  snprintf(list, sizeof list, "%s", e->values);
+  for (char *s = strtok_r(list, " ", &rest); s; s = strtok_r(NULL, " ", &rest)) words[count++] = s;
+  snprintf(kind, sizeof kind, "%s", e->name);
+  for (char *s = kind; (s = strchr(s, '-'));) *s = ' ';
+  return check_among(kind, value, words, count);
 }
 
-/* Calls known() for each name of a comma-separated list, or for the whole text if c takes no lists. */
-static int check_each(const cli_command *c, const char *list, int (*known)(const char *word)) {
-  char word[64];
-  for (const char *s = list; s; s = *s ? s + 1 : NULL) {
-    size_t n = c->many ? strcspn(s, ",") : strlen(s);
-    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
-    int rc = known(word);
-    if (rc) return rc;
-    s += n;
-  }
-  return 0;
+static int check_words(const cli_command *c, const cli_options *o) {
+  const cli_option *e;
+  int rc = 0;
+  for (int i = 0; (e = cli_option_at(c, i)) && !rc; i++)
+    if (e->kind == CLI_WORD && cli_option_value(o, e)) rc = check_word(e, cli_option_value(o, e));
+  return rc;
 }
 
-static int check_precision(const char *word) { return check_library_word("precision", word, NULL); }
-static int check_solver(const char *word) { return check_library_word("solver", word, NULL); }
-static int check_bench_solver(const char *word) {
-  return check_library_word("solver", word, "none");
+static int check_format(void *also, const char *word) {
+  return cli_known("format", word, KCL_FORMATS, also);
 }
 
-static const char *const bases[] = {"0", "1"};
+static int check_solver(void *also, const char *word) {
+  return check_library_word("solver", word, also);
+}
 
-static int check_layout(const char *word) {
-  static const char *const names[] = {"cpu", "gpu"};
-  if (!word || !strcmp(word, "cpu") || !strcmp(word, "gpu")) return 0;
-  return cli_unknown("layout", word, names, 2);
+static int check_precision(void *also, const char *word) {
+  return check_library_word("precision", word, also);
+}
+
+/* Checks each name of a list, or the whole text if c takes no lists. */
+static int check_each(const cli_command *c, const char *list,
+                      int (*check)(void *also, const char *word), const char *also) {
+  if (c->many) return cli_each_word(list, check, (void *)also);
+  return list ? check((void *)also, list) : 0;
 }
 
 static int check_threads(const cli_command *c, const cli_options *o) {
@@ -103,19 +107,6 @@ static int check_force(const cli_options *o) {
   return cli_fail(KCL_USAGE, "--force is for formats that are named, such as --formats dense,cds");
 }
 
-static const char *const partitions[] = {"rows", "metis"};
-
-/* The number of a word; 0 where it is NULL, -1 where it is none of them. */
-static int word_number(const char *word, const char *const *words, int count) {
-  for (int i = 0; word && i < count; i++)
-    if (strcmp(word, words[i]) == 0) return i;
-  return word ? -1 : 0;
-}
-
-static int check_rule(const char *kind, const char *word, const char *const *words, int count) {
-  return word_number(word, words, count) < 0 ? cli_unknown(kind, word, words, count) : 0;
-}
-
 static int check_mixed(const cli_options *o) {
   if (!o->mixed || !o->precision || strpbrk(o->precision, "dz")) return 0;
   return cli_fail(KCL_USAGE,
@@ -124,10 +115,9 @@ static int check_mixed(const cli_options *o) {
                   o->precision);
 }
 
+/* A method of --check needs the library of its factorisation. */
 static int check_method(const char *method) {
-  static const char *const names[] = {"direct", "cholmod", "umfpack", "spqr", "none"};
   if (!method || strcmp(method, "none") == 0) return 0;
-  if (word_number(method, names, 5) < 0) return cli_unknown("check", method, names, 5);
   bool qr = strcmp(method, "spqr") == 0;
   if (qr ? kcl_direct_least_squares() : kcl_direct_available()) return 0;
   return cli_fail(KCL_USAGE,
@@ -216,21 +206,15 @@ int cli_validate(const cli_command *c, cli_options *o) {
                            o->plot, o->check_output, o->page,   o->markdown, o->latex};
   CLI_TRY(cli_options_belong(c, o));
   CLI_TRY(check_operands(c, o));
-  CLI_TRY(check_each(c, o->solver, c->many ? check_bench_solver : check_solver));
-  CLI_TRY(check_library_word("precond", o->precond, NULL));
+  CLI_TRY(check_words(c, o));
+  CLI_TRY(check_each(c, o->solver, check_solver, c->many ? "none" : NULL));
   CLI_TRY(cli_parameters_set(o->parameters, &asked));
-  CLI_TRY(check_library_word("format", o->format, NULL));
-  CLI_TRY(check_formats(o->formats));
-  CLI_TRY(check_each(c, o->precision, check_precision));
-  CLI_TRY(check_layout(o->layout));
-  CLI_TRY(check_rule("index base", o->index_base, bases, 2));
+  CLI_TRY(cli_each_word(o->formats, check_format,
+                        (void *)(o->formats && strchr(o->formats, ',') ? all + 1 : all)));
+  CLI_TRY(check_each(c, o->precision, check_precision, NULL));
   CLI_TRY(check_threads(c, o));
   CLI_TRY(cli_devices_check(o));
   CLI_TRY(check_force(o));
-  CLI_TRY(check_library_word("symmetry", o->symmetry, NULL));
-  CLI_TRY(check_library_word("scale", o->scale, NULL));
-  CLI_TRY(check_library_word("fallback", o->fallback, NULL));
-  CLI_TRY(check_rule("partition", o->partition, partitions, 2));
   CLI_TRY(check_mixed(o));
   if ((o->check_output || o->check_tol > 0) && !o->check) o->check = "direct";
   CLI_TRY(check_method(o->check));

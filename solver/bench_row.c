@@ -177,7 +177,6 @@ static int find_named_format(kcl_system *s, const kcl_format **f) {
   return rc;
 }
 
-/* The product of the system's matrix in this format. */
 static int product_engine(const kcl_system *s, const kcl_format *f, kcl_engine **e) {
   kcl_stored *A = NULL;
   double start = kcl_now();

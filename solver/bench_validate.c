@@ -1,7 +1,6 @@
 /* Validation of a product before it is timed (Dongarra & Heroux 2013, HPCG). The bound is kcl_product_bound.
  */
 #include "core/base/context.h"
-#include "core/device/device.h"
 #include "solver/bench.h"
 #include <math.h>
 #include <stdlib.h>

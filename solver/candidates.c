@@ -2,8 +2,6 @@
 #include "core/base/context.h"
 #include "solver/solver.h"
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* The choices of the solver, with what is known of its structure, whatever options the solver itself was made with. */
 static kcl_selection informed(const kcl_solver *s) {

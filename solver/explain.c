@@ -2,7 +2,6 @@
 #include "core/base/context.h"
 #include "core/program/formula.h"
 #include "solver/solver.h"
-#include <string.h>
 
 int kcl_stage_count(const kcl_solver *s) {
   if (!s) return 0;

@@ -1,6 +1,5 @@
 /* Operators: products with a matrix that is resident on the device, and solvers that share it. */
 #include "core/base/context.h"
-#include "core/device/device.h"
 #include "solver/operator.h"
 #include <stdlib.h>
 #include <string.h>

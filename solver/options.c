@@ -31,118 +31,63 @@ typedef enum option_field {
   FIELD_DOUBLE
 } option_field;
 
-enum { OWN_WORDS = 4 };
+enum { OWN_WORDS = 4, NO_NAMES = -1 };
 
 typedef struct option_row {
-  kcl_option option; /* without its kind, which follows from the field */
+  kcl_option option;
   option_field field;
   size_t offset;
+  int registry; /* of the names that follow the words; NO_NAMES: none do */
   const char *words[OWN_WORDS + 1];
-  kcl_registry registry; /* FIELD_NAME: these names follow the words */
 } option_row;
 
+/* The field that has the option, and the words that it takes; NULL: a number. */
+#define NAME_IN(field, registry, ...)                                                              \
+  FIELD_NAME, offsetof(kcl_options, field), registry, { __VA_ARGS__ }
+#define VALUE_IN(type, field, ...)                                                                 \
+  type, offsetof(kcl_options, field), NO_NAMES, { __VA_ARGS__ }
 static const option_row option_table[] = {
-    {.option = {.name = "solver",
-                .default_text = "auto",
-                .help = "method; auto: those that fit, one after another; direct: a "
-                        "factorisation by SuiteSparse"},
-     .field = FIELD_NAME,
-     .offset = offsetof(kcl_options, solver),
-     .words = {"auto", "direct"},
-     .registry = KCL_SOLVERS},
-    {.option = {.name = "precond", .default_text = "auto", .help = "preconditioner"},
-     .field = FIELD_NAME,
-     .offset = offsetof(kcl_options, precond),
-     .words = {"auto"},
-     .registry = KCL_PRECONDS},
-    {.option = {.name = "format",
-                .default_text = "auto",
-                .help = "storage format, or auto, measure, model"},
-     .field = FIELD_NAME,
-     .offset = offsetof(kcl_options, format),
-     .words = {"auto", "measure", "model"},
-     .registry = KCL_FORMATS},
-    {.option = {.name = "precision",
-                .default_text = "d",
-                .help = "float, double, complex float, complex double"},
-     .field = FIELD_ENUM,
-     .offset = offsetof(kcl_options, precision),
-     .words = {"s", "d", "c", "z"}},
-    {.option = {.name = "symmetry",
-                .default_text = "rounding",
-                .help = "A = A^H up to rounding, exact, or assume: without looking"},
-     .field = FIELD_ENUM,
-     .offset = offsetof(kcl_options, symmetry),
-     .words = {"rounding", "exact", "assume"}},
-    {.option = {.name = "scale",
-                .default_text = "auto",
-                .help = "rows and columns by powers of two: auto, where rows differ much, or none"},
-     .field = FIELD_ENUM,
-     .offset = offsetof(kcl_options, scale),
-     .words = {"auto", "none"}},
-    {.option = {.name = "no-direct",
-                .default_text = "no",
-                .help = "solver auto: no direct solution, even where no method converges"},
-     .field = FIELD_BOOL,
-     .offset = offsetof(kcl_options, no_direct),
-     .words = {"no", "yes"}},
-    {.option = {.name = "mixed",
-                .default_text = "no",
-                .help = "mixed precision: iterate in float, correct in double (precision d or z)"},
-     .field = FIELD_BOOL,
-     .offset = offsetof(kcl_options, mixed),
-     .words = {"no", "yes"}},
-    {.option = {.name = "guard",
-                .default_text = "no",
-                .help = "memory errors during a solve are found and undone"},
-     .field = FIELD_BOOL,
-     .offset = offsetof(kcl_options, guard),
-     .words = {"no", "yes"}},
-    {.option = {.name = "fallback",
-                .default_text = "none",
-                .help =
-                    "where the OpenCL device is lost during a solve: cpu continues there from the "
-                    "last x that was read back"},
-     .field = FIELD_ENUM,
-     .offset = offsetof(kcl_options, fallback),
-     .words = {"none", "cpu"}},
-    {.option = {.name = "tol",
-                .default_text = "1e-8; 1e-5 for s and c",
-                .help = "relative residual to reach",
-                .min = 0,
-                .max = 1e300},
-     .field = FIELD_DOUBLE,
-     .offset = offsetof(kcl_options, tol)},
-    {.option = {.name = "atol",
-                .default_text = "0",
-                .help = "or absolute residual norm to reach",
-                .min = 0,
-                .max = 1e300},
-     .field = FIELD_DOUBLE,
-     .offset = offsetof(kcl_options, atol)},
-    {.option = {.name = "max-iter",
-                .default_text = "10 per row, 10,000 to 100,000",
-                .help = "iteration limit",
-                .min = 1,
-                .max = 1e15},
-     .field = FIELD_INT64,
-     .offset = offsetof(kcl_options, max_iter)},
-    {.option =
-         {.name = "restart",
-          .default_text = "20",
-          .help =
-              "cycle length of gmres, 1 to 1000, on OpenCL devices 50; ignored by other methods",
-          .min = 1,
-          .max = KCL_MAX_RESTART},
-     .field = FIELD_INT,
-     .offset = offsetof(kcl_options, restart)},
-    {.option = {.name = "nrhs",
-                .default_text = "1",
-                .help = "right-hand sides at once, 1 to 8",
-                .min = 1,
-                .max = KCL_MAX_NRHS},
-     .field = FIELD_INT,
-     .offset = offsetof(kcl_options, nrhs)},
+    {{"solver", "auto",
+      "method; auto: those that fit, one after another; direct: a factorisation by SuiteSparse",
+      KCL_OPTION_WORD, 0, 0},
+     NAME_IN(solver, KCL_SOLVERS, "auto", "direct")},
+    {{"precond", "auto", "preconditioner", KCL_OPTION_WORD, 0, 0},
+     NAME_IN(precond, KCL_PRECONDS, "auto")},
+    {{"format", "auto", "storage format, or auto, measure, model", KCL_OPTION_WORD, 0, 0},
+     NAME_IN(format, KCL_FORMATS, "auto", "measure", "model")},
+    {{"precision", "d", "float, double, complex float, complex double", KCL_OPTION_WORD, 0, 0},
+     VALUE_IN(FIELD_ENUM, precision, "s", "d", "c", "z")},
+    {{"symmetry", "rounding", "A = A^H up to rounding, exact, or assume: without looking",
+      KCL_OPTION_WORD, 0, 0},
+     VALUE_IN(FIELD_ENUM, symmetry, "rounding", "exact", "assume")},
+    {{"scale", "auto", "rows and columns by powers of two: auto, where rows differ much, or none",
+      KCL_OPTION_WORD, 0, 0},
+     VALUE_IN(FIELD_ENUM, scale, "auto", "none")},
+    {{"no-direct", "no", "solver auto: no direct solution, even where no method converges",
+      KCL_OPTION_FLAG, 0, 0},
+     VALUE_IN(FIELD_BOOL, no_direct, "no", "yes")},
+    {{"mixed", "no", "mixed precision: iterate in float, correct in double (precision d or z)",
+      KCL_OPTION_FLAG, 0, 0},
+     VALUE_IN(FIELD_BOOL, mixed, "no", "yes")},
+    {{"guard", "no", "memory errors during a solve are found and undone", KCL_OPTION_FLAG, 0, 0},
+     VALUE_IN(FIELD_BOOL, guard, "no", "yes")},
+    {{"fallback", "none",
+      "where the OpenCL device is lost during a solve: cpu continues there from the last x that "
+      "was read back",
+      KCL_OPTION_WORD, 0, 0},
+     VALUE_IN(FIELD_ENUM, fallback, "none", "cpu")},
+    {{"tol", "1e-8; 1e-5 for s and c", "relative residual to reach", KCL_OPTION_REAL, 0, 1e300},
+     VALUE_IN(FIELD_DOUBLE, tol, NULL)},
+    {{"atol", "0", "or absolute residual norm to reach", KCL_OPTION_REAL, 0, 1e300},
+     VALUE_IN(FIELD_DOUBLE, atol, NULL)},
+    {{"max-iter", "10 per row, 10,000 to 100,000", "iteration limit", KCL_OPTION_WHOLE, 1, 1e15},
+     VALUE_IN(FIELD_INT64, max_iter, NULL)},
+    {{"restart", "20",
+      "cycle length of gmres, 1 to 1000, on OpenCL devices 50; ignored by other methods",
+      KCL_OPTION_WHOLE, 1, KCL_MAX_RESTART},
+     VALUE_IN(FIELD_INT, restart, NULL)},
+    {{"nrhs", "1", "right-hand sides at once, 1 to 8", KCL_OPTION_WHOLE, 1, KCL_MAX_NRHS},
+     VALUE_IN(FIELD_INT, nrhs, NULL)},
 };
 enum { OPTIONS = sizeof option_table / sizeof *option_table };
 
@@ -154,15 +99,9 @@ int kcl_option_count(void) {
 }
 
 kcl_option kcl_option_at(int i) {
-  static const kcl_option_kind kinds[] = {
-      [FIELD_NAME] = KCL_OPTION_WORD,   [FIELD_ENUM] = KCL_OPTION_WORD,
-      [FIELD_BOOL] = KCL_OPTION_FLAG,   [FIELD_INT] = KCL_OPTION_WHOLE,
-      [FIELD_INT64] = KCL_OPTION_WHOLE, [FIELD_DOUBLE] = KCL_OPTION_REAL};
+  if (i >= 0 && i < OPTIONS) return option_table[i].option;
   const kcl_option *p = kcl_parameter_at(i - OPTIONS);
-  if (i < 0 || i >= OPTIONS) return p ? *p : (kcl_option){0};
-  kcl_option o = option_table[i].option;
-  o.kind = kinds[option_table[i].field];
-  return o;
+  return p ? *p : (kcl_option){0};
 }
 
 const char *kcl_option_word(int i, int k) {
@@ -170,8 +109,8 @@ const char *kcl_option_word(int i, int k) {
   const option_row *r = &option_table[i];
   int own = 0;
   while (own < k && r->words[own]) own++;
-  if (r->words[own] || r->field != FIELD_NAME) return r->words[own];
-  return kcl_list(r->registry, k - own).name;
+  if (r->words[own] || r->registry == NO_NAMES) return r->words[own];
+  return kcl_list((kcl_registry)r->registry, k - own).name;
 }
 
 static const char *option_name(int i) { return kcl_option_at(i).name; }

@@ -8,7 +8,6 @@
 #include "core/matrix/structure.h"
 #include "solver/vectors.h"
 #include <stdlib.h>
-#include <string.h>
 
 static const kcl_scaling unscaled = {.row = NULL};
 

@@ -1,10 +1,8 @@
 /* kcl_setup: from a host matrix to an engine that is ready to run; for mixed precision to two engines. */
-#include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/given.h"
 #include "solver/engine/reproducible.h"
 #include "solver/precond_object.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,26 +228,26 @@ int kcl_setup_values(kcl_system *system, kcl_solver **out) {
   return failed ? set_up_on_cpu(system, sums, failed, out) : KCL_OK;
 }
 
-int kcl_setup(kcl_context *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
+/* M NULL: by the options. */
+static int set_up_solver(kcl_context *ctx, const kcl_csr *A, kcl_precond *M,
+                         const kcl_options *options, kcl_solver **out) {
   int rc;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   kcl_system system = {.ctx = ctx, .A = A, .options = kcl_options_of(options)};
+  if (M && ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_precond_give(M, &system)))) return rc;
   return kcl_setup_values(&system, out);
+}
+
+int kcl_setup(kcl_context *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
+  return set_up_solver(ctx, A, NULL, options, out);
 }
 
 int kcl_setup_with(kcl_context *ctx, const kcl_csr *A, kcl_precond *M, const kcl_options *options,
                    kcl_solver **out) {
-  int rc;
   if (out) *out = NULL;
-  KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "M", M)) ||
-      (rc = kcl_need(ctx, "out", out)) || (rc = kcl_csr_need(ctx, A)))
-    return rc;
-  kcl_system system = {.ctx = ctx, .A = A, .options = kcl_options_of(options)};
-  rc = kcl_precond_give(M, &system);
-  return rc ? rc : kcl_setup_values(&system, out);
+  return M ? set_up_solver(ctx, A, M, options, out) : kcl_need(ctx, "M", M);
 }
 
 static int copy_given(kcl_solver *s) {

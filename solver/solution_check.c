@@ -22,7 +22,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double ONE_DIGIT = 0.1; /* the largest relative error that leaves a right digit */
 

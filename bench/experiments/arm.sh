@@ -1,6 +1,7 @@
 #!/bin/sh
 # The ARM tutorial (Lokhmotov 2011): its worked example, variants of the product on an OpenCL device, and its group sizes. CPU
 # devices get the GPU layout, in which the variants differ. Options: common.sh; of several devices the first OpenCL device counts.
+# shellcheck disable=SC2086 # lists of words, throughout
 . "$(dirname "$0")/common.sh"
 variants=csr-scalar,csr-unrolled,csr-lanes,csr-image,ell,ell-image,coo
 opencl=$("$K" devices -q --json - | sed -n 's/.*"place":.*"\([0-9]*:[0-9]*\)".*/\1/p' | head -n 1)
@@ -48,7 +49,6 @@ tuned() { # tunable, value, name of the run, bench options: the run under this o
   shift 3
   KRYLOCL_TUNE=$work/tune
   export KRYLOCL_TUNE
-  # shellcheck disable=SC2086
   bench "$run" $systems -s none -d "$devices" --precision s --layout gpu "$@"
   unset KRYLOCL_TUNE
 }
@@ -65,7 +65,6 @@ gather() { # tunable, its values, bench options: a run per value, all in arm-NAM
 }
 
 # Scalar, unrolled by four, 8 work-items per row with vector loads, images, ELL, COO; then 4 and 8 work-items per row.
-# shellcheck disable=SC2086
 bench variants $systems -s none -d "$devices" --precision s --layout gpu -f $variants
 gather csr-vector.lanes "$lanes_list" -f csr-vector
 gather group "$groups" -f csr-scalar,csr-vector,ell

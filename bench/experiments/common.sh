@@ -8,6 +8,7 @@
 #   -o DIR          folder of the results (experiments): medians and intervals as CSV, tables as Markdown
 #   --keep-samples  also all samples, as JSON for krylocl report, in the folder samples of it
 # Environment: KRYLOCL, the program (build/krylocl); ATOMICS (build/bench/experiments/atomics).
+# shellcheck disable=SC2086 # lists of words, throughout
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 K=${KRYLOCL:-$root/build/krylocl}
@@ -109,7 +110,6 @@ bench() { # name, operands and options
   shift
   status=0
   rm -f "$work/rows.csv"
-  # shellcheck disable=SC2086
   "$K" bench "$@" $effort || status=$?
   [ $status = 0 ] || [ $status = 5 ] || failed "krylocl bench $*: exit code $status"
   ! grep -q ',"*failed: ' "$work/rows.csv" || failed "$result has rows that failed"
@@ -121,7 +121,6 @@ published() { # files of the study (table08-coo, or several words), options of c
   files=''
   for part in $1; do files="$files $here/published/$self-$part.csv"; done
   shift
-  # shellcheck disable=SC2086
   awk -v down=matrix -v across=study+device -v cell=value "$@" -f "$here/csv.awk" -f "$here/cells.awk" $files >>"$work/cells" ||
     failed "no cells of$files"
 }
@@ -131,7 +130,6 @@ measured() { # runs of this script (perhaps none), options of cells.awk
   files=''
   for part in $1; do files="$files $out/$self-$part.csv"; done
   shift
-  # shellcheck disable=SC2086
   awk -v down=matrix -v across=device+place -v heading='krylocl: ' "$@" -f "$here/csv.awk" -f "$here/cells.awk" $files >>"$work/cells" ||
     failed "no cells of$files"
 }

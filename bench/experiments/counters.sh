@@ -1,15 +1,14 @@
 #!/bin/sh
 # The hardware-counter study: time of write, kernel and read, bytes beside the least of CSR, counters of the processor,
 # and other libraries. Options: common.sh.
+# shellcheck disable=SC2086 # lists of words, throughout
 . "$(dirname "$0")/common.sh"
 systems=$(choose piston std1_Jac2_db rim lhr71c tmt_sym bcsstk16 Dubcova1 G2_circuit)
 if [ -n "$quick" ]; then systems=poisson2d:20; fi
-# shellcheck disable=SC2086
 describe_matrices $systems
 
 # Products with profiles: the time of a row on the device by write, kernels, read; counters of CPU devices. The GPU layout, in
 # which the kernels differ on CPU devices too.
-# shellcheck disable=SC2086
 bench profile $systems -s none -d "$devices" -t "$threads" --layout gpu \
   -f "$(listed csr-scalar csr-global csr-split ell sell cds coo)" --profile
 
@@ -42,7 +41,6 @@ if [ -n "$(find "${PEERS_BUILD:-$root/build/peers}" -type f -perm -100 2>/dev/nu
     "$K" convert "$system" -q -o "$file" 2>"$work/message" || "$K" generate "$system" -q -o "$file" || failed "$system"
     files="$files $file"
   done
-  # shellcheck disable=SC2086
   KRYLOCL=$K ROUNDS=${quick:+1} RAW=$work/peers bash "$root/bench/peers/run.sh" $files >"$out/counters-peers.txt" || failed "peers"
 else
   echo "No other library was built: make peers builds those that are installed." >"$out/counters-peers.txt"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fraga: GFlop/s against the number of threads beside the mean absolute deviation of the row lengths, and the test of
 # correctness: y = A x of every format against the file of b, up to 1e-5. Options: common.sh.
+# shellcheck disable=SC2086 # lists of words, throughout
 . "$(dirname "$0")/common.sh"
 systems=$(choose ML_Laplace cant webbase-1M dc1 cage4 bcsstk16 Dubcova1 memplus G2_circuit boyd1 cage12)
 steps=$(awk -v most="$(getconf _NPROCESSORS_ONLN)" 'BEGIN { for (t = 1; t < most; t *= 2) printf "%d,", t; print most }')
@@ -13,13 +14,10 @@ esac
 opencl=$(echo " $places " | sed 's/ cpu / /; s/^ *//; s/ *$//' | tr ' ' ,)
 
 # Threads on the CPU; on OpenCL devices the kernels of the study's figures 7 and 8 (one work-item or several per row, ELL).
-# shellcheck disable=SC2086
 describe_matrices $systems
-# shellcheck disable=SC2086
 bench threads $systems -s none -d cpu -t "$steps" -f csr-scalar,csr-split,ell,ellr,sell,coo
 runs=threads
 if [ -n "$opencl" ]; then
-  # shellcheck disable=SC2086
   bench devices $systems -s none -d "$opencl" --layout gpu -f csr-scalar,csr-vector,csr-group,ell,ellr
   runs="threads devices"
 fi

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Kuresson, sparse matrix-vector product on OpenCL devices: the devices, the matrices, products in every format of the
 # study in sequential code, on the CPU and on OpenCL devices, and atomic additions. Options: common.sh.
+# shellcheck disable=SC2086 # lists of words, throughout
 . "$(dirname "$0")/common.sh"
 
 # The matrices of the study and small ones: every format may pad. Large ones: a format that pads too much is refused.
@@ -13,16 +14,12 @@ formats=$(listed coo ell ell-rows ell-image csr-scalar csr-image cds cds-image) 
 
 "$K" devices -v >"$work/devices" || failed "krylocl devices"
 grep -vE '^(drivers|help|permission) ' "$work/devices" >"$out/kuresson-devices.txt" # paths of this machine
-# shellcheck disable=SC2086
 describe_matrices $small $large
-# shellcheck disable=SC2086
 bench products $small -s none -d "$devices" -t "$threads" --precision $precisions -f $formats --force
 if [ -n "$large" ]; then
-  # shellcheck disable=SC2086
   bench large $large -s none -d "$devices" -t "$threads" --precision $precisions -f $formats
   runs="products large"
 fi
-# shellcheck disable=SC2086
 bench full $small -s none -d "$devices" -t "$threads" --precision s -f dense --force
 
 add_atomics() { # atomic additions on every OpenCL device, and their cells
@@ -53,7 +50,6 @@ add_pairs() { # products on two devices, and their cells
   rm -f "$pairs"
   for pair in $(list_pairs); do
     status=0
-    # shellcheck disable=SC2086
     "$K" bench $small -s none --devices "$pair" --shares rows --precision s -f ell,ell-image,csr-scalar --force $effort -q \
       --csv "$work/pair.csv" 2>"$work/message" || status=$?
     [ $status = 0 ] || [ $status = 5 ] || failed "bench --devices $pair: $(cat "$work/message")"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Rodriguez Losada 2010: kernel 1 (csr-unrolled) and kernel 2 (csr-group), real matrices in float and double, complex ones
 # in both complex types; files of row lists in and out; coordinate files without a banner, from 0. Options: common.sh.
+# shellcheck disable=SC2086 # lists of words, throughout
 . "$(dirname "$0")/common.sh"
 systems=$(choose bfwa62 bfwa782 circuit_3 ship_003 tmt_unsym qc324 mplate conf5_4-8x8-05 vfem ted_AB \
   bcsstk16 Dubcova1 wathen100 G2_circuit conf5_0-4x4-10 young1c)
 if [ -n "$quick" ]; then systems="poisson2d:20 magnetic:12"; fi
-# shellcheck disable=SC2086
 describe_matrices $systems
 
 awk -v down=matrix -v cell=field -f "$here/csv.awk" -f "$here/cells.awk" "$out/losada-matrices.csv" >"$work/fields"
@@ -37,7 +37,6 @@ for field in real complex; do
   case $field in real) precisions=s,d ;; *) precisions=c,z ;; esac
   some=$(choose_field $field)
   [ -n "$some" ] || continue
-  # shellcheck disable=SC2086
   bench $field $some -s none -d "$devices" -t "$threads" --layout gpu --precision $precisions -f csr-unrolled,csr-group
   runs="$runs $field"
 done

@@ -62,7 +62,7 @@ static void run_multigrid(const char *name, const char *path, const mtx &A) {
   using std::get; /* or that of Boost's tuples */
   r.iterations = static_cast<int>(get<0>(cycle(f, x)));
   r.setup = ready - start, r.solve = peer_now() - ready;
-  peer_print_run(name, path, &r, peer_residual_of(&A, b, x.data()));
+  peer_print_run(name, path, &r, peer_residual(&A, b, x.data()));
   free(b);
 }
 
@@ -76,6 +76,6 @@ int main(int argc, char **argv) {
     return run_multigrid<amgcl::coarsening::ruge_stuben>("AMGCL RS", argv[1], A), 0;
   problem p(A, static_cast<size_t>(A.rows));
   peer_samples s = peer_measure(solve, &p);
-  peer_print("amgcl", argv[1], &A, PEER_ITERATIONS, &s, peer_residual(&A, p.x.data()));
+  peer_print("amgcl", argv[1], &A, PEER_ITERATIONS, &s, peer_residual(&A, NULL, p.x.data()));
   mtx_free(&A);
 }

@@ -111,7 +111,7 @@ static peer_samples run(const mtx *A, cusparseSpMVAlg_t algorithm, bool graph, d
   launch(&c);
   OK(cudaStreamSynchronize(c.stream));
   OK(cudaMemcpy(x, c.x, sizeof(double) * (size_t)A->rows, cudaMemcpyDeviceToHost));
-  *residual = peer_residual(A, x);
+  *residual = peer_residual(A, NULL, x);
   free(x);
   close_all(&c);
   return s;

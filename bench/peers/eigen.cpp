@@ -29,6 +29,6 @@ int main(int argc, char **argv) {
   p.solver.setTolerance(0);
   p.solver.compute(p.A);
   peer_samples s = peer_measure(solve, &p);
-  peer_print("eigen", argv[1], &A, PEER_ITERATIONS, &s, peer_residual(&A, p.x.data()));
+  peer_print("eigen", argv[1], &A, PEER_ITERATIONS, &s, peer_residual(&A, NULL, p.x.data()));
   mtx_free(&A);
 }

@@ -85,7 +85,7 @@ static double residual(const mtx *A, const double *b, HYPRE_IJVector x, int firs
   MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Gather(&first, 1, MPI_INT, starts, 1, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Gatherv(mine, count, MPI_DOUBLE, whole, counts, starts, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  if (rank == 0) out = b ? peer_residual_of(A, b, whole) : peer_residual(A, whole);
+  if (rank == 0) out = peer_residual(A, b, whole);
   free(mine);
   free(whole);
   free(counts);

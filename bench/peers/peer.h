@@ -51,15 +51,16 @@ static inline peer_samples peer_measure(peer_solve solve, void *state) {
   return s;
 }
 
-/* |b - A x| / |b| in 2-norms, b = ones. */
-static inline double peer_residual(const mtx *A, const double *x) {
-  double sum = 0;
+/* |b - A x| / |b| in 2-norms. b NULL: ones. */
+static inline double peer_residual(const mtx *A, const double *b, const double *x) {
+  double sum = 0, all = 0;
   for (int i = 0; i < A->rows; i++) {
-    double r = 1;
+    const double b_i = b ? b[i] : 1;
+    double r = b_i;
     for (int k = A->ptr[i]; k < A->ptr[i + 1]; k++) r -= A->val[k] * x[A->col[k]];
-    sum += r * r;
+    sum += r * r, all += b_i * b_i;
   }
-  return sqrt(sum / A->rows);
+  return sqrt(sum / all);
 }
 
 static inline int peer_compare(const void *a, const void *b) {
@@ -107,17 +108,6 @@ static inline double *peer_row_sums(const mtx *A) {
     for (int k = A->ptr[i]; k < A->ptr[i + 1]; k++) b[i] += A->val[k];
   }
   return b;
-}
-
-/* |b - A x| / |b| in 2-norms. */
-static inline double peer_residual_of(const mtx *A, const double *b, const double *x) {
-  double sum = 0, all = 0;
-  for (int i = 0; i < A->rows; i++) {
-    double r = b[i];
-    for (int k = A->ptr[i]; k < A->ptr[i + 1]; k++) r -= A->val[k] * x[A->col[k]];
-    sum += r * r, all += b[i] * b[i];
-  }
-  return sqrt(sum / all);
 }
 
 static inline void peer_print_run(const char *program, const char *path, const peer_run *r,

@@ -51,7 +51,7 @@ template <class M> static void run(const std::string &name, const char *path, co
   std::vector<double> x(p.x.size());
   vcl::copy(p.x, x);
   peer_print(("viennacl " + name).c_str(), path, &A, PEER_ITERATIONS, &s,
-             peer_residual(&A, x.data()));
+             peer_residual(&A, NULL, x.data()));
 }
 
 static void choose_device(const char *wanted) {

@@ -129,15 +129,14 @@ int cli_bench_one(cli_bench_run *b, cli_bench_row *r, kcl_context *ctx, cli_benc
 struct cJSON;
 /* Counts the row lengths and the raster of A. */
 int cli_bench_picture(const kcl_csr *A, cli_bench_matrix *out);
-/* Adds row lengths and raster to the JSON of a matrix. */
 void cli_bench_picture_json(struct cJSON *o, struct cJSON *row_length, const cli_bench_matrix *A);
-/* Reads row lengths and raster from the JSON of a matrix. */
 void cli_bench_picture_read(const struct cJSON *o, cli_bench_matrix *out);
 
 /* ---------------------------------------------------------------- plan.c */
 
-/* Calls each(self, word) for the words between the commas of a list, until one returns non-zero. */
-int cli_bench_each(const char *list, int (*each)(void *self, const char *word), void *self);
+/* Calls each(self, name) for the names of a list, or for all of the registry if it is NULL or "all", until one returns non-zero. */
+int cli_bench_each_of(kcl_registry which, const char *list,
+                      int (*each)(void *self, const char *name), void *self);
 /* Adds a copy of p and returns its index; -1: out of memory. */
 int cli_bench_add_place(cli_bench_run *r, const cli_bench_place *p);
 /* Adds a matrix and returns its index; -1: out of memory. */
@@ -146,6 +145,10 @@ int cli_bench_add_matrix(cli_bench_run *r, const char *name, const char *file);
 cli_bench_row *cli_bench_add_row(cli_bench_run *r, const cli_bench_row *row);
 /* Adds all rows that the options ask for, in the order of measuring. */
 int cli_bench_plan(cli_bench_run *r);
+/* True if both are of one name and size. */
+bool cli_bench_same_matrix(const cli_bench_matrix *a, const cli_bench_matrix *b);
+/* True if both are one device with as many threads. */
+bool cli_bench_same_place(const cli_bench_place *a, const cli_bench_place *b);
 /* Copies the name of a file without folders and endings. */
 void cli_bench_short_name(const char *file, char *name, size_t capacity);
 
@@ -252,26 +255,21 @@ const char *cli_bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_b
 
 /* ---------------------------------------------------------------- output */
 
-/* Writes the present date and time in UTC. */
 void cli_bench_date(char *text, size_t capacity);
 
 /* Prints a device with its stream rate. */
 void cli_bench_say_place(const cli_options *o, const cli_bench_place *p);
 /* Prints a row when it has been measured, if progress is shown. */
 void cli_bench_say_row(const cli_bench_run *b, const cli_bench_row *r);
-/* Prints the table of a matrix. */
 void cli_bench_say_matrix(const cli_bench_run *b, int matrix);
 /* Prints the fastest format of each matrix, if there are several. */
 void cli_bench_say_end(const cli_bench_run *b);
-/* Writes the results as JSON. */
 int cli_bench_json(const cli_bench_run *b, const char *path);
-/* Writes the rows as CSV. */
 int cli_bench_csv(const cli_bench_run *b, const char *path);
 /* Makes the page of o->page of a JSON text. */
 typedef int cli_bench_page(const cli_options *o, const char *name, const char *json);
 /* Writes the JSON file and the page that the options name. */
 int cli_bench_results(const cli_bench_run *b, cli_bench_page *report);
-/* Frees all that the run owns. */
 void cli_bench_close(cli_bench_run *b);
 
 /* ---------------------------------------------------------------- read.c: --resume */
@@ -283,14 +281,12 @@ int cli_bench_resume_rows(const struct cJSON *file, cli_bench_run *r);
 /* Parses the JSON of an earlier run and checks that this version wrote it. */
 int cli_bench_resume_read(const char *path, struct cJSON **out);
 
-/* ---------------------------------------------------------------- profile.c, profile_read.c: --profile */
+/* ---------------------------------------------------------------- profile.c: --profile */
 
 /* Runs a few more iterations of a measured row with event times and counters. */
 int cli_bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A,
                       const kcl_options *asked);
-/* Frees the profile of a row. */
 void cli_bench_profile_free(cli_bench_row *r);
-/* Prints the profiles of the rows of a matrix. */
 void cli_bench_profiles_say(const cli_bench_run *b, int matrix);
 void cli_bench_profile_json(struct cJSON *o, const cli_bench_row *r);
 void cli_bench_profile_read(const struct cJSON *o, cli_bench_row *r);
@@ -305,7 +301,6 @@ void cli_bench_mixed_say(const cli_options *o, const cli_bench_row *r);
 void cli_bench_mixed_json(struct cJSON *o, const cli_bench_row *r);
 void cli_bench_mixed_read(const struct cJSON *o, cli_bench_row *r);
 
-/* Runs krylocl bench --preconds. */
 int cli_bench_preconds(kcl_context *ctx, const cli_options *o);
 /* All ranks: runs krylocl bench --devices. */
 int cli_bench_ranks(kcl_context *ctx, const cli_options *o);

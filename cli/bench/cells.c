@@ -10,7 +10,6 @@
 
 /* ---------------------------------------------------------------- numbers as people write them */
 
-/* Microseconds: 1.23, 12.3, 123, 3,100. */
 cli_text cli_bench_us(double seconds) {
   cli_text t = {"-"};
   double v = seconds * 1e6;
@@ -103,7 +102,6 @@ static cli_text number_cell(const cli_bench_run *b, const cli_bench_row *r, cli_
   }
 }
 
-/* The text of a cell. */
 const char *cli_bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench_column c,
                            cli_text *buffer) {
   const bool reference = r->place < 0;

@@ -72,7 +72,7 @@ static int open_bench_device(void *self, const char *word) {
   const char *named = p->device ? p->device : getenv("KRYLOCL_DEVICE");
   const char *threads = p->r->o->threads_list;
   bool native = !named || !*named || !strcmp(named, "cpu") || !strcmp(named, "auto");
-  return cli_bench_each(threads && native ? threads : "max", open_threads, p);
+  return cli_each_word(threads && native ? threads : "max", open_threads, p);
 }
 
 int cli_bench_open_places(cli_bench_run *r) {
@@ -81,11 +81,11 @@ int cli_bench_open_places(cli_bench_run *r) {
   opening p = {.r = r};
   int rc = 0, count = 0;
   r->threads = r->o->threads_list ? 1 : 0;
-  cli_bench_each(r->o->threads_list, most_threads, &r->threads);
+  cli_each_word(r->o->threads_list, most_threads, &r->threads);
   kcl_set_threads(r->threads);
   cli_busy(r->o, "opening the devices");
   if (!r->o->device || strcmp(r->o->device, "all"))
-    return cli_bench_each(r->o->device ? r->o->device : "", open_bench_device, &p);
+    return cli_each_word(r->o->device ? r->o->device : "", open_bench_device, &p);
   CLI_TRY(kcl_context_create(NULL, 0, &ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
   CLI_TRY(cli_lib(kcl_device_list(ctx, &list, &count)));
   for (int i = 0; i < count; i++) CLI_TRY(open_bench_device(&p, cli_device_place(&list[i]).s));

@@ -4,7 +4,6 @@
 #include "krylocl.h"
 #include "krylocl/bench.h"
 #include <stdbool.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

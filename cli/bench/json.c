@@ -115,10 +115,10 @@ static void add_measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *
   cli_bench_profile_json(o, r);
 }
 
-static cJSON *bench_row_json(const cli_bench_run *b, const cli_bench_row *r) {
+static void bench_row_json(cJSON *list, const cli_bench_run *b, const cli_bench_row *r) {
   const cli_bench_matrix *A = &b->matrices[r->matrix];
-  char letter[2] = {kcl_type_letter(r->type), 0}, asked[2] = {r->precision, 0}, status[640];
-  cJSON *o = cJSON_CreateObject();
+  char asked[2] = {r->precision, 0}, status[640];
+  cJSON *o = cli_json_item(list);
   cli_json_text(o, "matrix", A->name);
   cli_json_count(o, "rows", A->rows);
   cli_json_count(o, "cols", A->cols);
@@ -129,7 +129,7 @@ static cJSON *bench_row_json(const cli_bench_run *b, const cli_bench_row *r) {
     cli_json_count(o, "threads", p->device.platform < 0 ? p->device.compute_units : 0);
     cli_json_text(o, "layout", p->layout);
   }
-  cli_json_text(o, "precision", letter);
+  cli_json_letter(o, "precision", r->type);
   cli_json_text(o, "precision_asked", *asked ? asked : "auto");
   cli_json_text(o, "solver", r->method);
   cli_json_text(o, "solver_asked", r->solver);
@@ -141,13 +141,12 @@ static cJSON *bench_row_json(const cli_bench_run *b, const cli_bench_row *r) {
   cli_bench_status(r, status, sizeof status);
   cli_json_text(o, "status", status);
   add_measured(o, b, r);
-  return o;
 }
 
 /* ---------------------------------------------------------------- what they share */
 
-static cJSON *bench_matrix_json(const cli_bench_matrix *A) {
-  cJSON *o = cJSON_CreateObject();
+static void bench_matrix_json(cJSON *list, const cli_bench_matrix *A) {
+  cJSON *o = cli_json_item(list);
   cli_json_text(o, "name", A->name);
   cli_json_text(o, "file", A->file);
   cli_json_count(o, "rows", A->rows);
@@ -166,12 +165,11 @@ static cJSON *bench_matrix_json(const cli_bench_matrix *A) {
   cli_json_count(o, "diagonals", A->diagonals);
   cli_json_number(o, "seconds_read", A->seconds_read);
   cli_bench_picture_json(o, l, A);
-  return o;
 }
 
-static cJSON *place_json(const cli_bench_place *p) {
+static void place_json(cJSON *list, const cli_bench_place *p) {
   const kcl_device *d = &p->device;
-  cJSON *o = cJSON_CreateObject();
+  cJSON *o = cli_json_item(list);
   cli_json_text(o, "place", p->place);
   cli_json_text(o, "layout", p->layout);
   cli_json_text(o, "name", d->name);
@@ -184,7 +182,6 @@ static cJSON *place_json(const cli_bench_place *p) {
   cli_json_count(o, "memory_bytes", (int64_t)d->memory);
   cli_json_number(o, "stream_bytes_per_second", p->stream.rate > 0 ? p->stream.rate : NAN);
   cli_json_stream(o, &p->stream);
-  return o;
 }
 
 static void add_host(cJSON *all, const cli_bench_run *b) {
@@ -232,7 +229,6 @@ static bool is_complete(const cli_bench_run *b) {
 
 static cJSON *make_document(const cli_bench_run *b) {
   cJSON *all = cJSON_CreateObject(), *list;
-  if (!all) return NULL;
   cli_json_count(all, "schema", CLI_BENCH_SCHEMA);
   cli_json_text(all, "program", "krylocl bench");
   cli_json_text(all, "version", kcl_version());
@@ -246,16 +242,15 @@ static cJSON *make_document(const cli_bench_run *b) {
   add_host(all, b);
   add_arguments(all, b);
   list = cJSON_AddArrayToObject(all, "devices");
-  for (int i = 0; i < b->place_count; i++) cJSON_AddItemToArray(list, place_json(&b->places[i]));
+  for (int i = 0; i < b->place_count; i++) place_json(list, &b->places[i]);
   list = cJSON_AddArrayToObject(all, "matrices");
   for (int i = 0; i < b->matrix_count; i++)
-    if (b->matrices[i].known) cJSON_AddItemToArray(list, bench_matrix_json(&b->matrices[i]));
+    if (b->matrices[i].known) bench_matrix_json(list, &b->matrices[i]);
   cJSON *rows = cJSON_AddArrayToObject(all, "rows"),
         *references = cJSON_AddArrayToObject(all, "references");
   for (int i = 0; i < b->row_count; i++)
     if (b->rows[i].state != CLI_BENCH_TODO)
-      cJSON_AddItemToArray(b->rows[i].place < 0 ? references : rows,
-                           bench_row_json(b, &b->rows[i]));
+      bench_row_json(b->rows[i].place < 0 ? references : rows, b, &b->rows[i]);
   return all;
 }
 
@@ -270,7 +265,6 @@ static int write_bench_page(const cli_bench_run *b, const cJSON *all, cli_bench_
 
 int cli_bench_results(const cli_bench_run *b, cli_bench_page *report) {
   cJSON *all = make_document(b);
-  if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   int rc = cli_json_write(b->o->json, all),
       failed = b->o->page ? write_bench_page(b, all, report) : 0;
   cJSON_Delete(all);
@@ -278,8 +272,5 @@ int cli_bench_results(const cli_bench_run *b, cli_bench_page *report) {
 }
 
 int cli_bench_json(const cli_bench_run *b, const char *path) {
-  cJSON *all = make_document(b);
-  int rc = all ? cli_json_write(path, all) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
-  cJSON_Delete(all);
-  return rc;
+  return cli_json_finish(path, make_document(b));
 }

@@ -107,18 +107,16 @@ void cli_bench_mixed_json(cJSON *row, const cli_bench_row *r) {
 }
 
 static void timed_read(const cJSON *o, cli_timed_solve *e) {
-  const cJSON *f;
-  e->converged = cJSON_IsTrue(cJSON_GetObjectItem(o, "converged"));
-  if ((f = cJSON_GetObjectItem(o, "iterations"))) e->iterations = (int64_t)f->valuedouble;
-  if ((f = cJSON_GetObjectItem(o, "outer_iterations"))) e->corrections = f->valueint;
-  if ((f = cJSON_GetObjectItem(o, "true_relative_residual"))) e->residual = f->valuedouble;
-  if ((f = cJSON_GetObjectItem(o, "bytes_per_iteration"))) e->bytes_per_iteration = f->valuedouble;
-  if ((f = cJSON_GetObjectItem(o, "seconds_solve"))) e->seconds = f->valuedouble;
+  e->converged = cli_get_bool(o, "converged");
+  e->iterations = cli_get_count(o, "iterations");
+  e->corrections = cli_get_int(o, "outer_iterations");
+  e->residual = cli_get_or(o, "true_relative_residual", 0);
+  e->bytes_per_iteration = cli_get_or(o, "bytes_per_iteration", 0);
+  e->seconds = cli_get_or(o, "seconds_solve", 0);
 }
 
 void cli_bench_mixed_read(const cJSON *o, cli_bench_row *r) {
-  const cJSON *wide = cJSON_GetObjectItem(o, "in_double"),
-              *mixed = cJSON_GetObjectItem(o, "in_mixed");
+  const cJSON *wide = cli_field(o, "in_double"), *mixed = cli_field(o, "in_mixed");
   r->compared = wide && mixed;
   if (r->compared) timed_read(wide, &r->timed[0]), timed_read(mixed, &r->timed[1]);
 }

@@ -43,11 +43,9 @@ void cli_bench_picture_json(cJSON *o, cJSON *row_length, const cli_bench_matrix 
   }
 }
 
-static int64_t read_picture_count(const cJSON *v) {
-  return cJSON_IsNumber(v) ? cli_json_to_count(v->valuedouble, INT64_MAX) : 0;
-}
 static int64_t count_at(const cJSON *list, int i) {
-  return read_picture_count(cJSON_GetArrayItem(list, i));
+  const cJSON *v = cJSON_GetArrayItem(list, i);
+  return cJSON_IsNumber(v) ? cli_json_to_count(v->valuedouble, INT64_MAX) : 0;
 }
 
 static void read_cells(const cJSON *lines, cli_bench_matrix *out) {
@@ -65,11 +63,11 @@ static void read_cells(const cJSON *lines, cli_bench_matrix *out) {
 }
 
 void cli_bench_picture_read(const cJSON *o, cli_bench_matrix *out) {
-  const cJSON *p = cJSON_GetObjectItem(o, "picture"), *one,
-              *bins = cJSON_GetObjectItem(cJSON_GetObjectItem(o, "row_length"), "histogram");
-  out->raster_max = read_picture_count(cJSON_GetObjectItem(p, "most"));
+  const cJSON *p = cli_field(o, "picture"), *one,
+              *bins = cli_field(cli_field(o, "row_length"), "histogram");
+  out->raster_max = cli_get_count(p, "most");
   out->raster_x = out->raster_y = out->length_count = 0;
-  read_cells(cJSON_GetObjectItem(p, "cells"), out);
+  read_cells(cli_field(p, "cells"), out);
   cJSON_ArrayForEach(one, bins) if (out->length_count < CLI_LENGTHS)
       out->lengths[out->length_count++] =
       (cli_lengths){count_at(one, 0), count_at(one, 1), count_at(one, 2)};

@@ -11,15 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cli_bench_each(const char *list, int (*each)(void *self, const char *word), void *self) {
+int cli_bench_each_of(kcl_registry which, const char *list,
+                      int (*each)(void *self, const char *name), void *self) {
   int rc = 0;
-  for (const char *s = list; s && !rc; s = *s ? s + 1 : NULL) {
-    char word[256];
-    size_t n = strcspn(s, ",");
-    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
-    rc = each(self, word);
-    s += n;
-  }
+  if (list && strcmp(list, "all")) return cli_each_word(list, each, self);
+  for (int i = 0; i < kcl_list_size(which) && !rc; i++) rc = each(self, kcl_list(which, i).name);
   return rc;
 }
 
@@ -84,6 +80,16 @@ static int matrix_of(cli_bench_run *r, const char *file) {
   return cli_bench_add_matrix(r, name, file);
 }
 
+bool cli_bench_same_matrix(const cli_bench_matrix *a, const cli_bench_matrix *b) {
+  return !strcmp(a->name, b->name) && a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz;
+}
+
+bool cli_bench_same_place(const cli_bench_place *a, const cli_bench_place *b) {
+  const bool native = a->device.platform < 0;
+  return !strcmp(a->place, b->place) && !strcmp(a->layout, b->layout) &&
+         (!native || a->device.compute_units == b->device.compute_units);
+}
+
 /* ---------------------------------------------------------------- from lists to rows */
 
 typedef struct planning {
@@ -103,19 +109,10 @@ static int add_format(void *self, const char *word) {
   return add_planned_row(p);
 }
 
-static int add_formats(planning *p) {
-  const char *list = p->r->o->formats;
-  int rc = 0;
-  if (list && strcmp(list, "all")) return cli_bench_each(list, add_format, p);
-  for (int i = 0; i < kcl_list_size(KCL_FORMATS) && !rc; i++)
-    rc = add_format(p, kcl_list(KCL_FORMATS, i).name);
-  return rc;
-}
-
 static int add_solver(void *self, const char *word) {
   planning *p = self;
   snprintf(p->row.solver, sizeof p->row.solver, "%.31s", word);
-  return add_formats(p);
+  return cli_bench_each_of(KCL_FORMATS, p->r->o->formats, add_format, p);
 }
 
 /* True if "dense" is among the formats, whose base is a loop of its own. */
@@ -139,7 +136,7 @@ static int add_precision(void *self, const char *word) {
   snprintf(p->row.precond, sizeof p->row.precond, "%s", o->precond ? o->precond : "none");
   for (int i = 0; i < p->r->place_count && !rc; i++) {
     p->row.place = i;
-    rc = cli_bench_each(o->solver ? o->solver : "auto", add_solver, p);
+    rc = cli_each_word(o->solver ? o->solver : "auto", add_solver, p);
   }
   if (rc || !are_formats_dense(o->formats)) return rc;
   p->row = reference, strcpy(p->row.format, CLI_BENCH_DENSE);
@@ -153,7 +150,7 @@ int cli_bench_plan(cli_bench_run *r) {
     int last = r->matrix_count;
     p.row.matrix = matrix_of(r, o->files[i]);
     if (p.row.matrix >= 0 && p.row.matrix < last) continue; /* named twice */
-    if (p.row.matrix < 0 || cli_bench_each(o->precision ? o->precision : "auto", add_precision, &p))
+    if (p.row.matrix < 0 || cli_each_word(o->precision ? o->precision : "auto", add_precision, &p))
       return cli_fail(KCL_MEMORY, "out of memory: the rows");
   }
   return 0;

@@ -141,8 +141,7 @@ static int write_preconds_json(const comparing *c) {
   if (!kcl_device_current(c->ctx, &d)) cli_json_device(o, &d);
   for (int i = 0; i < c->count; i++) {
     const row *r = &c->rows[i];
-    cJSON *at = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, at);
+    cJSON *at = cli_json_item(list);
     cli_json_text(at, "matrix", r->matrix), cli_json_text(at, "precond", r->precond);
     cli_json_bool(at, "converged", r->solved);
     if (!r->solved) cli_json_text(at, "reason", r->why);
@@ -153,9 +152,7 @@ static int write_preconds_json(const comparing *c) {
     cli_json_number(at, "bytes", r->bytes);
     if (r->solved && r->pays < INFINITY) cli_json_number(at, "pays_after", r->pays);
   }
-  int rc = cli_json_write(c->o->json, o);
-  cJSON_Delete(o);
-  return rc;
+  return cli_json_finish(c->o->json, o);
 }
 
 static int write_csv(const comparing *c) {
@@ -220,7 +217,6 @@ static int choose_method(comparing *c) {
 }
 
 static int compare_on(comparing *c, const char *file) {
-  const char *list = c->o->preconds;
   int rc;
   c->first = c->count;
   cli_bench_short_name(file, c->matrix, sizeof c->matrix);
@@ -228,12 +224,7 @@ static int compare_on(comparing *c, const char *file) {
   CLI_TRY(choose_method(c));
   say_precond_head(c);
   CLI_TRY(add_precond_row(c, "none"));
-  if (strcmp(list, "all")) {
-    rc = cli_bench_each(list, add_precond_row, c);
-  } else {
-    for (int i = 0; i < kcl_list_size(KCL_PRECONDS) && !rc; i++)
-      rc = add_precond_row(c, kcl_list(KCL_PRECONDS, i).name);
-  }
+  rc = cli_bench_each_of(KCL_PRECONDS, c->o->preconds, add_precond_row, c);
   cli_say(c->o, "\n");
 done:
   cli_problem_free(&c->p), c->p = (cli_problem){0};
@@ -244,7 +235,7 @@ int cli_bench_preconds(kcl_context *ctx, const cli_options *o) {
   comparing c = {.ctx = ctx, .o = o};
   kcl_device d;
   int rc, written = 0;
-  CLI_TRY(cli_bench_each(o->preconds, check_name, NULL));
+  CLI_TRY(cli_each_word(o->preconds, check_name, NULL));
   CLI_TRY(cli_device(ctx, o, &d));
   cli_say(o, "device      %s\n\n", d.name);
   for (int i = 0; i < o->count && !rc; i++) rc = compare_on(&c, o->files[i]);

@@ -146,17 +146,16 @@ static void say_shared_row(const cli_options *o, const shared_row *r) {
   say_rows_of_ranks(o, r->parts);
 }
 
-static cJSON *shared_row_json(const sharing *s, const shared_row *r) {
-  const char letter[2] = {kcl_type_letter(r->type), 0};
+static void shared_row_json(cJSON *list, const sharing *s, const shared_row *r) {
   char status[420];
-  cJSON *o = cJSON_CreateObject();
+  cJSON *o = cli_json_item(list);
   shared_status(r, status, sizeof status);
   cli_json_text(o, "matrix", r->matrix);
   cli_json_count(o, "rows", r->rows), cli_json_count(o, "cols", r->cols),
       cli_json_count(o, "nnz", r->nonzeros);
-  cli_json_text(o, "precision", letter), cli_json_text(o, "format", r->format);
+  cli_json_letter(o, "precision", r->type), cli_json_text(o, "format", r->format);
   cli_json_text(o, "status", status);
-  if (!r->parts) return o;
+  if (!r->parts) return;
   cJSON *t = cJSON_AddObjectToObject(o, "seconds_per_product");
   cli_json_number(t, "median", r->median), cli_json_number(t, "min", r->sample[0]);
   cli_json_number(t, "max", r->sample[s->plan.samples - 1]);
@@ -167,21 +166,17 @@ static cJSON *shared_row_json(const sharing *s, const shared_row *r) {
   cli_json_number(o, "speedup_over_one", seconds_of_fastest(r) / r->median);
   cli_json_number(o, "seconds_halo", cli_product_halo(r->parts));
   cli_product_parts_json(o, r->parts, r->nonzeros);
-  return o;
 }
 
 static int write_shared_json(const sharing *s) {
   cJSON *all = cJSON_CreateObject();
-  if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   cli_json_text(all, "program", "krylocl bench --devices");
   cli_json_text(all, "version", kcl_version());
   cli_json_text(all, "devices", s->o->devices ? s->o->devices : "");
   cli_json_text(all, "shares", s->o->shares ? s->o->shares : "");
   cJSON *list = cJSON_AddArrayToObject(all, "rows");
-  for (int i = 0; i < s->count; i++) cJSON_AddItemToArray(list, shared_row_json(s, &s->rows[i]));
-  const int rc = cli_json_write(s->o->json, all);
-  cJSON_Delete(all);
-  return rc;
+  for (int i = 0; i < s->count; i++) shared_row_json(list, s, &s->rows[i]);
+  return cli_json_finish(s->o->json, all);
 }
 
 static void put_shared_row(FILE *f, const sharing *s, const shared_row *r) {
@@ -239,15 +234,6 @@ static int add_shared_row(void *self, const char *format) {
   return rc;
 }
 
-static int add_shared_formats(sharing *s) {
-  const char *list = s->o->formats;
-  int rc = 0;
-  if (list && strcmp(list, "all")) return cli_bench_each(list, add_shared_row, s);
-  for (int i = 0; i < kcl_list_size(KCL_FORMATS) && !rc; i++)
-    rc = add_shared_row(s, kcl_list(KCL_FORMATS, i).name);
-  return rc;
-}
-
 /* Rank 0: A and x in the precision of o, and y. */
 static int load_shared_matrix(sharing *s, const cli_options *o, const char *file) {
   if (cli_rank()) return 0;
@@ -269,7 +255,7 @@ static int share_matrix(void *self, const char *precision) {
   s->p.precision = (kcl_type)cli_ranks_tell((int)s->p.precision);
   cli_bench_short_name(m->file, name, sizeof name);
   say_shared_head(s, name);
-  rc = add_shared_formats(s);
+  rc = cli_bench_each_of(KCL_FORMATS, s->o->formats, add_shared_row, s);
   for (int i = first; i < s->count; i++)
     snprintf(s->rows[i].matrix, sizeof s->rows[i].matrix, "%s", name);
 done:
@@ -315,8 +301,8 @@ static int share_all(sharing *s) {
   const cli_options *o = s->o;
   int first = 0;
   for (int i = 0; i < o->count && first != CLI_INTERRUPTED; i++) {
-    const int rc = cli_bench_each(o->precision ? o->precision : "auto", share_matrix,
-                                  &(shared_matrix){s, o->files[i]});
+    const int rc = cli_each_word(o->precision ? o->precision : "auto", share_matrix,
+                                 &(shared_matrix){s, o->files[i]});
     if (!first || rc == CLI_INTERRUPTED) first = rc;
   }
   return first ? first : find_shared_failure(s);

@@ -11,41 +11,15 @@
 #include "krylocl/bench.h"
 #include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* ---------------------------------------------------------------- fields */
-
-static const char *text_field(const cJSON *o, const char *key) {
-  const char *v = cJSON_GetStringValue(cJSON_GetObjectItem(o, key));
-  return v ? v : "";
-}
-
-static double number_field(const cJSON *o, const char *key) {
-  const cJSON *v = cJSON_GetObjectItem(o, key);
-  return cJSON_IsNumber(v) && isfinite(v->valuedouble) ? v->valuedouble : 0;
-}
-
-static int64_t count_field(const cJSON *o, const char *key) {
-  return cli_json_to_count(number_field(o, key), INT64_MAX);
-}
-
-static int int_field(const cJSON *o, const char *key) {
-  return (int)cli_json_to_count(number_field(o, key), INT_MAX);
-}
-
-static bool true_field(const cJSON *o, const char *key) {
-  return cJSON_IsTrue(cJSON_GetObjectItem(o, key));
-}
-
-#define COPY(field, o, key) snprintf(field, sizeof field, "%s", text_field(o, key))
+#define COPY(field, o, key) snprintf(field, sizeof field, "%s", cli_get_text(o, key))
 
 static kcl_type type_field(const cJSON *o) {
-  const char *at = strchr("sdcz", *text_field(o, "precision"));
+  const char *at = strchr("sdcz", *cli_get_text(o, "precision"));
   return at && *at ? (kcl_type)(at - "sdcz") : KCL_D;
 }
 
@@ -57,13 +31,13 @@ int cli_bench_resume_read(const char *path, cJSON **out) {
   if (rc) return rc;
   *out = cJSON_Parse(text.data);
   cli_buffer_free(&text);
-  if (number_field(*out, "schema") != CLI_BENCH_SCHEMA ||
-      strcmp(text_field(*out, "program"), "krylocl bench"))
+  if (cli_get_or(*out, "schema", 0) != CLI_BENCH_SCHEMA ||
+      strcmp(cli_get_text(*out, "program"), "krylocl bench"))
     return cli_fail(KCL_INPUT, "%s: no results of krylocl bench (JSON of schema %d)", path,
                     CLI_BENCH_SCHEMA);
-  if (strcmp(text_field(*out, "version"), kcl_version()))
+  if (strcmp(cli_get_text(*out, "version"), kcl_version()))
     return cli_fail(KCL_INPUT, "%s was measured by krylocl %s, this is %s: begin a new file", path,
-                    text_field(*out, "version"), kcl_version());
+                    cli_get_text(*out, "version"), kcl_version());
   return 0;
 }
 
@@ -81,7 +55,7 @@ static int read_operands(const cJSON *list, cli_options *o) {
 }
 
 int cli_bench_resume_options(const cJSON *file, cli_options *o) {
-  const cJSON *a = cJSON_GetObjectItem(file, "arguments");
+  const cJSON *a = cli_field(file, "arguments");
   const struct {
     const char *name, **value;
   } text[] = {{"formats", &o->formats}, {"solver", &o->solver},        {"precond", &o->precond},
@@ -96,17 +70,17 @@ int cli_bench_resume_options(const cJSON *file, cli_options *o) {
                {"nrhs", &o->nrhs},
                {"restart", &o->restart}};
   for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-    if (!cli_given(o, text[i].name) && *text_field(a, text[i].name))
-      *text[i].value = text_field(a, text[i].name);
+    if (!cli_given(o, text[i].name) && *cli_get_text(a, text[i].name))
+      *text[i].value = cli_get_text(a, text[i].name);
   for (size_t i = 0; i < sizeof count / sizeof *count; i++)
     if (!cli_given(o, count[i].name) && cJSON_HasObjectItem(a, count[i].name))
-      *count[i].value = count_field(a, count[i].name);
-  if (!cli_given(o, "time-limit") && number_field(a, "time-limit") > 0)
-    o->time_limit = number_field(a, "time-limit");
-  o->mixed = o->mixed || true_field(a, "mixed"), o->force = o->force || true_field(a, "force");
-  o->profile = o->profile || true_field(a, "profile");
-  o->with_transfer = o->with_transfer || true_field(a, "with-transfer");
-  return read_operands(cJSON_GetObjectItem(a, "operands"), o);
+      *count[i].value = cli_get_count(a, count[i].name);
+  if (!cli_given(o, "time-limit") && cli_get_or(a, "time-limit", 0) > 0)
+    o->time_limit = cli_get_or(a, "time-limit", 0);
+  o->mixed = o->mixed || cli_get_bool(a, "mixed"), o->force = o->force || cli_get_bool(a, "force");
+  o->profile = o->profile || cli_get_bool(a, "profile");
+  o->with_transfer = o->with_transfer || cli_get_bool(a, "with-transfer");
+  return read_operands(cli_field(a, "operands"), o);
 }
 
 /* ---------------------------------------------------------------- devices, matrices */
@@ -125,15 +99,15 @@ static int64_t read_date(const char *text) {
 }
 
 static kcl_stream read_stream(const cJSON *d) {
-  const cJSON *s = cJSON_GetObjectItem(d, "stream");
-  return (kcl_stream){.rate = number_field(d, "stream_bytes_per_second"),
-                      .low = number_field(s, "low"),
-                      .high = number_field(s, "high"),
-                      .cache_rate = number_field(s, "in_cache"),
-                      .cache_bytes = count_field(s, "cache_bytes"),
-                      .vector_bytes = count_field(s, "vector_bytes"),
-                      .measurements = int_field(s, "measurements"),
-                      .date = read_date(text_field(s, "date"))};
+  const cJSON *s = cli_field(d, "stream");
+  return (kcl_stream){.rate = cli_get_or(d, "stream_bytes_per_second", 0),
+                      .low = cli_get_or(s, "low", 0),
+                      .high = cli_get_or(s, "high", 0),
+                      .cache_rate = cli_get_or(s, "in_cache", 0),
+                      .cache_bytes = cli_get_count(s, "cache_bytes"),
+                      .vector_bytes = cli_get_count(s, "vector_bytes"),
+                      .measurements = cli_get_int(s, "measurements"),
+                      .date = read_date(cli_get_text(s, "date"))};
 }
 
 static cli_bench_place read_place(const cJSON *d) {
@@ -141,25 +115,19 @@ static cli_bench_place read_place(const cJSON *d) {
   COPY(p.place, d, "place"), COPY(p.layout, d, "layout");
   COPY(p.device.name, d, "name"), COPY(p.device.platform_name, d, "platform");
   COPY(p.device.driver, d, "driver"), COPY(p.device.version, d, "version");
-  p.device.kind = device_kind(text_field(d, "kind"));
-  p.device.compute_units = int_field(d, "compute_units");
-  p.device.memory = (uint64_t)count_field(d, "memory_bytes");
+  p.device.kind = device_kind(cli_get_text(d, "kind"));
+  p.device.compute_units = cli_get_int(d, "compute_units");
+  p.device.memory = (uint64_t)cli_get_count(d, "memory_bytes");
   if (sscanf(p.place, "%d:%d", &p.device.platform, &p.device.device) != 2)
     p.device.platform = p.device.device = -1;
   return p;
-}
-
-static bool is_same_place(const cli_bench_place *a, const cli_bench_place *b) {
-  bool native = a->device.platform < 0;
-  return !strcmp(a->place, b->place) && !strcmp(a->layout, b->layout) &&
-         (!native || a->device.compute_units == b->device.compute_units);
 }
 
 /* Index of a device in this run; NOWHERE: it is not in it. */
 enum { REFERENCE = -1, NOWHERE = -2 };
 static int find_place(const cli_bench_run *r, const cli_bench_place *p) {
   for (int i = 0; i < r->place_count; i++)
-    if (is_same_place(&r->places[i], p)) return i;
+    if (cli_bench_same_place(&r->places[i], p)) return i;
   return NOWHERE;
 }
 
@@ -185,20 +153,20 @@ static int find_matrix(const cli_bench_run *r, const char *name) {
 }
 
 static int read_matrix_object(cli_bench_run *r, const cJSON *m) {
-  int at = find_matrix(r, text_field(m, "name"));
-  if (!*text_field(m, "name")) return 0;
-  if (at < 0) at = cli_bench_add_matrix(r, text_field(m, "name"), text_field(m, "file"));
+  int at = find_matrix(r, cli_get_text(m, "name"));
+  if (!*cli_get_text(m, "name")) return 0;
+  if (at < 0) at = cli_bench_add_matrix(r, cli_get_text(m, "name"), cli_get_text(m, "file"));
   if (at < 0) return cli_fail(KCL_MEMORY, "out of memory: the matrices");
   cli_bench_matrix *A = &r->matrices[at];
-  const cJSON *l = cJSON_GetObjectItem(m, "row_length");
+  const cJSON *l = cli_field(m, "row_length");
   A->known = true;
-  A->rows = count_field(m, "rows");
-  A->cols = count_field(m, "cols");
-  A->nnz = count_field(m, "nnz");
-  A->stored = count_field(m, "stored"), A->bandwidth = count_field(m, "bandwidth");
-  A->diagonals = count_field(m, "diagonals"), A->seconds_read = number_field(m, "seconds_read");
-  A->row_min = count_field(l, "min"), A->row_max = count_field(l, "max");
-  A->row_mean = number_field(l, "mean"), A->row_deviation = number_field(l, "deviation_percent");
+  A->rows = cli_get_count(m, "rows");
+  A->cols = cli_get_count(m, "cols");
+  A->nnz = cli_get_count(m, "nnz");
+  A->stored = cli_get_count(m, "stored"), A->bandwidth = cli_get_count(m, "bandwidth");
+  A->diagonals = cli_get_count(m, "diagonals"), A->seconds_read = cli_get_or(m, "seconds_read", 0);
+  A->row_min = cli_get_count(l, "min"), A->row_max = cli_get_count(l, "max");
+  A->row_mean = cli_get_or(l, "mean", 0), A->row_deviation = cli_get_or(l, "deviation_percent", 0);
   COPY(A->symmetry, m, "symmetry");
   COPY(A->field, m, "field");
   COPY(A->solver, m, "solver");
@@ -219,30 +187,31 @@ static double *read_times(const cJSON *list, int *count) {
 }
 
 static kcl_samples read_samples(const cJSON *o, const char *key) {
-  const cJSON *t = cJSON_GetObjectItem(o, key);
-  kcl_samples s = {.iterations = int_field(t, "iterations_per_sample"),
-                   .threads = int_field(t, "threads")};
-  s.seconds = read_times(cJSON_GetObjectItem(t, "samples"), &s.count);
-  s.replaced = read_times(cJSON_GetObjectItem(t, "replaced_samples"), &s.replaced_count);
+  const cJSON *t = cli_field(o, key);
+  kcl_samples s = {.iterations = cli_get_int(t, "iterations_per_sample"),
+                   .threads = cli_get_int(t, "threads")};
+  s.seconds = read_times(cli_field(t, "samples"), &s.count);
+  s.replaced = read_times(cli_field(t, "replaced_samples"), &s.replaced_count);
   return s;
 }
 
 static void read_measured(const cJSON *o, kcl_bench_row *m) {
-  const cJSON *s = cJSON_GetObjectItem(o, "seconds_setup");
+  const cJSON *s = cli_field(o, "seconds_setup");
   COPY(m->kernel, o, "kernel");
-  m->validated = true_field(o, "validated"), m->nrhs = int_field(o, "nrhs");
-  m->bytes_stored = number_field(o, "bytes_stored"),
-  m->bytes_product = number_field(o, "bytes_per_product");
-  m->bytes_iteration = number_field(o, "bytes_per_iteration");
-  m->seconds_convert = number_field(s, "convert"), m->seconds_upload = number_field(s, "upload");
-  m->seconds_compile = number_field(s, "compile"), m->compiled = int_field(o, "programs_compiled");
+  m->validated = cli_get_bool(o, "validated"), m->nrhs = cli_get_int(o, "nrhs");
+  m->bytes_stored = cli_get_or(o, "bytes_stored", 0),
+  m->bytes_product = cli_get_or(o, "bytes_per_product", 0);
+  m->bytes_iteration = cli_get_or(o, "bytes_per_iteration", 0);
+  m->seconds_convert = cli_get_or(s, "convert", 0), m->seconds_upload = cli_get_or(s, "upload", 0);
+  m->seconds_compile = cli_get_or(s, "compile", 0),
+  m->compiled = cli_get_int(o, "programs_compiled");
   m->product = read_samples(o, "seconds_per_product");
   m->iteration = read_samples(o, "seconds_per_iteration");
   m->transfer = read_samples(o, "seconds_with_vectors");
 }
 
 static int row_place(const cli_bench_run *r, const cJSON *o) {
-  cli_bench_place p = {.device.platform = -1, .device.compute_units = int_field(o, "threads")};
+  cli_bench_place p = {.device.platform = -1, .device.compute_units = cli_get_int(o, "threads")};
   COPY(p.place, o, "device_place"), COPY(p.layout, o, "layout");
   if (strcmp(p.place, "cpu")) p.device.platform = 0;
   return *p.place ? find_place(r, &p) : REFERENCE;
@@ -254,16 +223,16 @@ static void free_row(cli_bench_row *r) {
 }
 
 static cli_bench_row read_row(cli_bench_run *r, const cJSON *o) {
-  cli_bench_row row = {.matrix = find_matrix(r, text_field(o, "matrix")), .type = type_field(o)};
-  const char *asked = text_field(o, "precision_asked");
+  cli_bench_row row = {.matrix = find_matrix(r, cli_get_text(o, "matrix")), .type = type_field(o)};
+  const char *asked = cli_get_text(o, "precision_asked");
   row.place = row_place(r, o);
   row.precision = strlen(asked) == 1 ? *asked : 0;
-  row.nrhs = int_field(o, "nrhs_asked"), row.load = number_field(o, "load");
+  row.nrhs = cli_get_int(o, "nrhs_asked"), row.load = cli_get_or(o, "load", 0);
   COPY(row.solver, o, "solver_asked"), COPY(row.method, o, "solver");
   COPY(row.precond, o, "precond");
   COPY(row.format, o, "format");
   COPY(row.date, o, "date");
-  cli_bench_read_status(text_field(o, "status"), &row);
+  cli_bench_read_status(cli_get_text(o, "status"), &row);
   if (row.matrix < 0 || row.place < REFERENCE || (row.state == CLI_BENCH_FAILED && !r->shown))
     row.state = CLI_BENCH_TODO;
   if (row.state == CLI_BENCH_TODO) return row;
@@ -298,11 +267,10 @@ int cli_bench_resume_rows(const cJSON *file, cli_bench_run *r) {
   static const char *const lists[] = {"references", "rows"};
   const cJSON *one;
   int rc = 0;
-  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "devices")) CLI_TRY(read_device(r, one));
-  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "matrices"))
-      CLI_TRY(read_matrix_object(r, one));
+  cJSON_ArrayForEach(one, cli_field(file, "devices")) CLI_TRY(read_device(r, one));
+  cJSON_ArrayForEach(one, cli_field(file, "matrices")) CLI_TRY(read_matrix_object(r, one));
   for (int i = 0; i < 2; i++)
-    cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, lists[i])) CLI_TRY(read_row_object(r, one));
+    cJSON_ArrayForEach(one, cli_field(file, lists[i])) CLI_TRY(read_row_object(r, one));
 done:
   return rc;
 }

@@ -4,9 +4,6 @@
 #include "cli/draw/svg.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/output.h"
-#include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
 #include <stdbool.h>
 #include <math.h>
 #include <stdio.h>

@@ -2,13 +2,11 @@
  * is. */
 #include "cli/draw/gnuplot.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

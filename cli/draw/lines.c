@@ -1,10 +1,7 @@
 /* Lines in a picture, each with its name at its end, pushed apart where they would collide. */
 #include "cli/draw/lines.h"
-#include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { TOP = 28, HEIGHT = 280, LEFT = 62 };

@@ -29,7 +29,6 @@ typedef struct cli_lines {
 cli_line *cli_lines_add(cli_lines *l, int points);
 /* Draws the picture. alone: as a file of its own, else inside a page. */
 void cli_lines_draw(FILE *f, const cli_lines *l, bool alone);
-/* Frees the lines. */
 void cli_lines_free(cli_lines *l);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct cli_curve { /* one line of a convergence history */
   double recomputed; /* the true residual at its end */
 } cli_curve;
 
-/* Draws residual histories [count]: .svg by plot_svg.c, .png by gnuplot. */
+/* Draws residual histories [count]: .svg, or .png by gnuplot. */
 int cli_plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
                      double target);
 /* Draws the positions of the entries of A, likewise. */

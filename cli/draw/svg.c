@@ -1,9 +1,6 @@
 /* Marks of SVG pictures, and text escaped for XML and HTML. */
 #include "cli/draw/svg.h"
-#include "cli/ui/text.h"
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 void cli_xml_text(FILE *f, const char *text) {

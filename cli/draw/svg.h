@@ -79,12 +79,6 @@ void cli_labels_spread(cli_label *list, int count, double x, double top, double 
 /* Draws the labels, with lines to points that are not near. */
 void cli_labels_draw(FILE *f, const cli_label *list, int count);
 
-/* cli_plot_history, as SVG. */
-int cli_svg_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
-                    double target);
-/* cli_plot_structure, as SVG. */
-int cli_svg_structure(const char *path, const char *title, const kcl_csr *A);
-
 /* Writes the CSS of the classes. alone: the light colours only, else light and dark. */
 void cli_svg_style(FILE *f, bool alone);
 

@@ -1,12 +1,9 @@
 /* Operands that are no files: generated systems, matrices of the SuiteSparse collection, words for vectors. */
 #include "cli/input/names.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/explain.h"
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,7 @@
 /* Parameters of preconditioners, of the option --parameters: the library has their table and checks values. */
 #include "cli/input/parameters.h"
 #include "cli/ui/say.h"
+#include "cli/ui/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -21,23 +22,17 @@ static int check_parameter(const char *name) {
   return cli_unknown("parameter", name, names, count);
 }
 
-/* Sets name=value; the text is cut at the sign. */
-static int set_parameter_term(char *term, kcl_options *o) {
-  char *equals = strchr(term, '=');
-  if (equals) *equals = 0;
-  int rc = check_parameter(term);
-  if (!rc && !equals) rc = cli_fail(KCL_USAGE, "--parameters: %s needs a value: %s=V", term, term);
-  return rc ? rc : cli_lib(kcl_options_set(o, term, equals + 1));
+/* Sets name=value. */
+static int set_parameter_term(void *o, const char *term) {
+  char name[160];
+  const char *equals = strchr(term, '=');
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(term, "="), term);
+  if (!*term) return 0;
+  int rc = check_parameter(name);
+  if (!rc && !equals) rc = cli_fail(KCL_USAGE, "--parameters: %s needs a value: %s=V", name, name);
+  return rc ? rc : cli_lib(kcl_options_set(o, name, equals + 1));
 }
 
 int cli_parameters_set(const char *list, kcl_options *o) {
-  int rc = 0;
-  for (const char *s = list; s && *s && !rc; s += strspn(s, ",")) {
-    char term[160];
-    const size_t n = strcspn(s, ",");
-    snprintf(term, sizeof term, "%.*s", (int)n, s);
-    rc = set_parameter_term(term, o);
-    s += n;
-  }
-  return rc;
+  return cli_each_word(list, set_parameter_term, o);
 }

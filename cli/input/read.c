@@ -2,12 +2,9 @@
 #include "cli/input/read.h"
 #include "cli/input/names.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
 #include <stdbool.h>
 #include <math.h>
 

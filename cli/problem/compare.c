@@ -1,12 +1,9 @@
 /* Prints a comparison with a direct solution (kcl_solution_check) and turns its verdict into an exit code. */
 #include "cli/problem/compare.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/check.h"
 #include <stdbool.h>
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 
 /* The direct check that the options ask for; tol: of the solve. */
 kcl_check_plan cli_check_plan(const cli_options *o, double tol);
-/* Prints the comparison. */
 void cli_compare_say(const cli_options *o, const kcl_solution_error *c);
 
 /* CLI_CHECK_FAILED or CLI_CHECK_UNDECIDED after printing the reason; 0: passed. */

@@ -1,13 +1,11 @@
-/* Opens the device that the options name. */
+/* Opens the device that the options name, and prints it. */
 #include "cli/problem/device.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
+#include "cli/ui/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,4 +33,13 @@ int cli_device(kcl_context *ctx, const cli_options *o, kcl_device *d) {
   CLI_TRY(need_opencl(ctx, o, d));
 done:
   return rc;
+}
+
+void cli_report_device(const cli_options *o, const kcl_device *d) {
+  if (d->platform < 0)
+    cli_say(o, "device      cpu: %s, %d thread%s\n", d->name, d->compute_units,
+            d->compute_units == 1 ? "" : "s");
+  else
+    cli_say(o, "device      %s: %s (%s, %s), %d compute units, %s\n", cli_device_place(d).s,
+            d->name, d->kind, d->platform_name, d->compute_units, cli_bytes((double)d->memory).s);
 }

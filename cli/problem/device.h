@@ -8,5 +8,6 @@
 
 /* Opens the device of the options and describes it in d. --source and --profile select an OpenCL device. */
 int cli_device(kcl_context *ctx, const cli_options *o, kcl_device *d);
+void cli_report_device(const cli_options *o, const kcl_device *d);
 
 #endif

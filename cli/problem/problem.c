@@ -4,16 +4,11 @@
 #include "cli/input/read.h"
 #include "cli/ranks/files.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
-#include <stdbool.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 static kcl_type wanted_type(const cli_options *o, bool complex_data) {
   if (!o->precision) return complex_data ? KCL_Z : KCL_D;
@@ -208,4 +203,10 @@ int cli_matrix_load(kcl_context *ctx, const cli_options *o, const char *path, kc
   if (rc) return rc;
   *precision = wanted_type(o, kcl_type_complex((*A)->type));
   return promote_matrix(ctx, host_type(*precision), path, A);
+}
+
+void cli_report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds) {
+  cli_say(o, "matrix      %s: %s x %s, %s nonzeros, %s %s, read in %s\n", cli_base(path),
+          cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
+          kcl_symmetry_name(A->symmetry), cli_seconds(seconds).s);
 }

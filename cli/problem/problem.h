@@ -40,5 +40,7 @@ void cli_problem_free(cli_problem *p);
 /* Reads A alone and chooses the precision. */
 int cli_matrix_load(kcl_context *ctx, const cli_options *o, const char *path, kcl_csr **A,
                     kcl_type *precision);
+/* Prints the matrix and the time to read it. */
+void cli_report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds);
 
 #endif

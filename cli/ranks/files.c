@@ -4,21 +4,15 @@
 #include "cli/ranks/files.h"
 #include "cli/input/names.h"
 #include "cli/input/read.h"
-#include "cli/problem/problem.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
-#include <stdbool.h>
 #include <stdio.h>
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

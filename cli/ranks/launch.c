@@ -6,7 +6,6 @@
 #include "cli/ranks/shares.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
 #include <errno.h>

@@ -5,9 +5,6 @@
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -102,8 +99,7 @@ void cli_product_parts_json(cJSON *o, const cli_product_part *parts, int64_t non
   cJSON *list = cJSON_AddArrayToObject(o, "ranks");
   for (int p = 0; p < cli_ranks(); p++) {
     const cli_product_part *s = &parts[p];
-    cJSON *one = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, one);
+    cJSON *one = cli_json_item(list);
     cli_json_count(one, "rank", p);
     cli_json_text(one, "device", s->device), cli_json_text(one, "format", s->format);
     cli_json_count(one, "rows", s->rows), cli_json_count(one, "nonzeros", s->nonzeros);

@@ -4,13 +4,9 @@
  * meanwhile, it ends them by MPI_Abort. MPI is started only if a launcher has set its variables, so that a single
  * process does not pay for it. */
 #include "cli/ranks/ranks.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <stdio.h>
 
 static int rank, ranks = 1;

@@ -1,7 +1,6 @@
 /* Ranks in the report and in the JSON of krylocl solve. */
 #include "cli/ranks/report.h"
 #include "cli/ranks/ranks.h"
-#include "cli/solve/run.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
@@ -67,9 +66,8 @@ void cli_report_ranks(const cli_run *r) {
     if (s->seconds_solve > 0) waited += waits / s->seconds_solve / r->share_count;
   }
   cli_say(r->o,
-          "ranks       %d, partition %s, imbalance %.2f, %s elements of x exchanged per "
-          "product (at "
-          "most %s by a rank, with %d others), %.0f %% of the iterations' time waiting\n",
+          "ranks       %d, partition %s, imbalance %.2f, %s elements of x exchanged per product "
+          "(at most %s by a rank, with %d others), %.0f %% of the iterations' time waiting\n",
           cli_ranks(), partition_name(r), rank_imbalance(r), cli_count(halo).s, cli_count(most).s,
           others, 100 * waited);
   for (int p = 0; r->o->verbose && p < r->share_count; p++) report_rank(r, &r->shares[p]);
@@ -82,7 +80,7 @@ void cli_json_ranks(struct cJSON *o, const cli_run *r) {
   cJSON *list = cJSON_AddArrayToObject(o, "ranks");
   for (int p = 0; p < r->share_count; p++) {
     const kcl_mpi_share *s = &r->shares[p];
-    cJSON *one = cJSON_CreateObject();
+    cJSON *one = cli_json_item(list);
     cli_json_count(one, "rank", s->rank), cli_json_text(one, "device", s->device);
     cli_json_count(one, "threads", s->threads), cli_json_text(one, "format", s->format);
     cli_json_count(one, "first_row", s->first_row), cli_json_count(one, "rows", s->rows);
@@ -97,7 +95,6 @@ void cli_json_ranks(struct cJSON *o, const cli_run *r) {
     cli_json_number(one, "seconds_halo", s->seconds_halo);
     cli_json_number(one, "seconds_sum", s->seconds_sum);
     if (s->seconds_alone > 0) cli_json_number(one, "seconds_alone", s->seconds_alone);
-    cJSON_AddItemToArray(list, one);
     halo += s->halo;
   }
   cli_json_text(o, "partition", partition_name(r));

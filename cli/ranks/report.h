@@ -8,7 +8,6 @@ struct cJSON;
 
 /* Prints how the ranks shared the work. */
 void cli_report_ranks(const cli_run *r);
-/* Adds the ranks to the JSON. */
 void cli_json_ranks(struct cJSON *o, const cli_run *r);
 
 #endif

@@ -1,7 +1,6 @@
 /* --devices and --shares: lists between commas, an element for each rank. */
 #include "cli/ranks/shares.h"
 #include "cli/ranks/ranks.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
 #include <stdbool.h>

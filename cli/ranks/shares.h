@@ -9,7 +9,6 @@
 int cli_device_count(const cli_options *o);
 /* Checks the lists of --devices and --shares. */
 int cli_devices_check(const cli_options *o);
-/* Copies the device of a rank. */
 void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t capacity);
 /* The rule that --shares names: "nonzeros", "rates" or "rows"; NULL: numbers, or not given. */
 const char *cli_share_rule(const cli_options *o);

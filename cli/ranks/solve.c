@@ -5,13 +5,9 @@
 #include "cli/input/solver.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/shares.h"
-#include "cli/solve/run.h"
 #include "cli/ui/interrupt.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
 #include "krylocl/device.h"
-#include "krylocl/explain.h"
 #include <stdbool.h>
 #include <stdlib.h>
 

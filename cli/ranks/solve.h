@@ -7,9 +7,7 @@
 #include "krylocl.h"
 #include "krylocl/explain.h"
 
-/* Opens the device of this rank. */
 int cli_ranks_device(kcl_context *ctx, const cli_options *o);
-/* Sets up the solver of r. */
 int cli_setup(kcl_context *ctx, cli_run *r);
 /* Fills in r->setup. */
 void cli_describe(cli_run *r);
@@ -17,7 +15,6 @@ void cli_describe(cli_run *r);
 int cli_solve_columns(kcl_context *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report);
 /* Ends the solves; called once, after the last. */
 int cli_solves_end(kcl_context *ctx, cli_run *r);
-/* Frees the solver. */
 void cli_setup_free(cli_run *r);
 
 #endif

@@ -109,8 +109,7 @@ const cli_report_figure cli_report_bars = {
     .name = "times",
     .title = "Times",
     .how = "Fastest first. A bar ends at the median; dots are samples. The green mark is the time "
-           "that the format's bytes would "
-           "take at the device's stream rate: a bar that reaches it cannot be faster, one that "
-           "ends before it works from cache.",
+           "that the format's bytes would take at the device's stream rate: a bar that reaches it "
+           "cannot be faster, one that ends before it works from cache.",
     .scope = CLI_REPORT_GROUP,
     .draw = draw_bars};

@@ -15,16 +15,11 @@
  * sequential reference is a control: if it takes a factor longer, the machine does, and limits move by that factor.
  * Faster: likewise, the other way. */
 #include "cli/report/compare.h"
-#include "cli/bench/bench.h"
-#include "cli/report/rank_test.h"
-#include "cli/report/report.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
 #include "krylocl/io.h"
-#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
+#include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
 #include <stdbool.h>
@@ -16,9 +17,9 @@
 enum { MOST = 12 };
 
 static bool same_solve_matrix(const cli_report_file *a, const cli_report_file *b) {
-  const cJSON *m = cli_report_field(a->json, "matrix"), *n = cli_report_field(b->json, "matrix");
-  return !strcmp(cli_report_string(m, "file"), cli_report_string(n, "file")) &&
-         cli_report_number(m, "nnz") == cli_report_number(n, "nnz");
+  const cJSON *m = cli_field(a->json, "matrix"), *n = cli_field(b->json, "matrix");
+  return !strcmp(cli_get_text(m, "file"), cli_get_text(n, "file")) &&
+         cli_get_number(m, "nnz") == cli_get_number(n, "nnz");
 }
 
 bool cli_report_first_solve(const cli_report_data *r, int file) {
@@ -32,26 +33,25 @@ static double seconds_before_solve(const cJSON *solve) {
   static const char *const parts[] = {"statistics", "convert", "compile", "measure", "upload"};
   double sum = 0;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    const double v = cli_report_number(cli_report_field(solve, "seconds"), parts[i]);
+    const double v = cli_get_number(cli_field(solve, "seconds"), parts[i]);
     if (v > 0) sum += v;
   }
   return sum;
 }
 
 static void name_line(const cJSON *o, cli_line *l) {
-  const char *precond = cli_report_string(o, "precond");
+  const char *precond = cli_get_text(o, "precond");
   const bool plain = !*precond || !strcmp(precond, "none");
-  snprintf(l->name, sizeof l->name, "%.24s%s%.24s, %.24s", cli_report_string(o, "solver"),
-           plain ? "" : "+", plain ? "" : precond, cli_report_string(o, "format"));
+  snprintf(l->name, sizeof l->name, "%.24s%s%.24s, %.24s", cli_get_text(o, "solver"),
+           plain ? "" : "+", plain ? "" : precond, cli_get_text(o, "format"));
   snprintf(l->tip, sizeof l->tip, "%.100s: %s after %.0f iterations, true residual %.2e, %s",
-           l->name, cli_report_string(o, "reason"), cli_report_number(o, "iterations"),
-           cli_report_number(o, "true_relative_residual"), cli_report_string(o, "device"));
+           l->name, cli_get_text(o, "reason"), cli_get_number(o, "iterations"),
+           cli_get_number(o, "true_relative_residual"), cli_get_text(o, "device"));
 }
 
 static int add_residual_line(cli_lines *l, const cJSON *o, bool timed) {
-  const cJSON *history = cli_report_field(o, "history"), *one;
-  const double each = cli_report_number(o, "seconds_per_iteration"),
-               before = seconds_before_solve(o);
+  const cJSON *history = cli_field(o, "history"), *one;
+  const double each = cli_get_number(o, "seconds_per_iteration"), before = seconds_before_solve(o);
   if (cJSON_GetArraySize(history) < 2 || (timed && !(each > 0))) return 0;
   cli_line *mine = cli_lines_add(l, cJSON_GetArraySize(history));
   if (!mine) return cli_fail(KCL_MEMORY, "out of memory: a picture");
@@ -67,7 +67,7 @@ static int add_residual_line(cli_lines *l, const cJSON *o, bool timed) {
 
 static int draw_convergence(FILE *f, const cli_report_data *r, const cli_report_subject *s,
                             bool alone, bool timed) {
-  const cJSON *first = s->solve->json, *matrix = cli_report_field(first, "matrix");
+  const cJSON *first = s->solve->json, *matrix = cli_field(first, "matrix");
   char title[300], name[200];
   int rc = 0;
   cli_lines l = {.title = title,
@@ -76,9 +76,9 @@ static int draw_convergence(FILE *f, const cli_report_data *r, const cli_report_
                  .x_label = timed ? cli_axis_seconds : cli_axis_number,
                  .y_label = cli_axis_power,
                  .log_y = true,
-                 .level = fmax(0, cli_report_number(first, "tol")),
+                 .level = fmax(0, cli_get_number(first, "tol")),
                  .level_name = "tolerance"};
-  cli_bench_short_name(cli_report_string(matrix, "file"), name, sizeof name);
+  cli_bench_short_name(cli_get_text(matrix, "file"), name, sizeof name);
   snprintf(title, sizeof title, "%.96s: convergence against %s", name,
            timed ? "seconds" : "iterations");
   for (int i = 0; i < r->file_count && l.count < MOST; i++)

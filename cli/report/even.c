@@ -26,7 +26,6 @@ static double total_seconds(const cli_bench_row *r, double n) {
 
 static double iterations_at(int k) { return pow(LONGEST, (double)k / (POINTS - 1)); }
 
-/* The best for N. */
 static int best_for(const cli_report_data *r, const cli_report_group *g, double n) {
   int best = g->rows[0];
   for (int i = 1; i < g->count; i++)
@@ -113,8 +112,7 @@ const cli_report_figure cli_report_even = {
     .name = "break-even",
     .title = "Break-even",
     .how = "Set-up (conversion, upload, loading of compiled kernels) and N iterations together, by "
-           "those of the fastest plain CSR. "
-           "Where a line falls below 1 the format pays; take the lowest line at the length of your "
-           "solve.",
+           "those of the fastest plain CSR. Where a line falls below 1 the format pays; take the "
+           "lowest line at the length of your solve.",
     .scope = CLI_REPORT_GROUP,
     .draw = draw_even};

@@ -2,6 +2,7 @@
  * is missing or of another kind is named by its place in the file. */
 #include "cli/bench/bench.h"
 #include "cli/report/report.h"
+#include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
 #include <stdbool.h>
@@ -21,29 +22,15 @@ static int fail_field(const place *p, const char *key, const char *expected) {
   return cli_fail(KCL_INPUT, "%s: %s%s: %s is expected", p->path, where, key, expected);
 }
 
-const cJSON *cli_report_field(const cJSON *o, const char *key) {
-  return cJSON_GetObjectItemCaseSensitive(o, key);
-}
-
-const char *cli_report_string(const cJSON *o, const char *key) {
-  const char *v = cJSON_GetStringValue(cli_report_field(o, key));
-  return v ? v : "";
-}
-
-double cli_report_number(const cJSON *o, const char *key) {
-  const cJSON *v = cli_report_field(o, key);
-  return cJSON_IsNumber(v) ? v->valuedouble : NAN;
-}
-
 static int check_texts(const place *p, const cJSON *o, const char *const *keys) {
   for (; *keys; keys++)
-    if (!cJSON_IsString(cli_report_field(o, *keys))) return fail_field(p, *keys, "a text");
+    if (!cJSON_IsString(cli_field(o, *keys))) return fail_field(p, *keys, "a text");
   return 0;
 }
 
 static int check_count_fields(const place *p, const cJSON *o, const char *const *keys) {
   for (; *keys; keys++) {
-    const cJSON *v = cli_report_field(o, *keys);
+    const cJSON *v = cli_field(o, *keys);
     if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble < 9e15) ||
         floor(v->valuedouble) != v->valuedouble)
       return fail_field(p, *keys, "a whole number that is not negative");
@@ -53,7 +40,7 @@ static int check_count_fields(const place *p, const cJSON *o, const char *const 
 
 static int check_samples(const place *p, const cJSON *row, const char *key) {
   char name[64];
-  const cJSON *list = cli_report_field(cli_report_field(row, key), "samples"), *one;
+  const cJSON *list = cli_field(cli_field(row, key), "samples"), *one;
   snprintf(name, sizeof name, "%s.samples", key);
   if (!cJSON_IsArray(list) || !cJSON_GetArraySize(list))
     return fail_field(p, name, "a list of seconds");
@@ -69,7 +56,7 @@ static int check_samples(const place *p, const cJSON *row, const char *key) {
 
 static bool is_named_in(const cJSON *list, const char *key, const char *name) {
   const cJSON *one;
-  cJSON_ArrayForEach(one, list) if (!strcmp(cli_report_string(one, key), name)) return true;
+  cJSON_ArrayForEach(one, list) if (!strcmp(cli_get_text(one, key), name)) return true;
   return false;
 }
 
@@ -93,20 +80,20 @@ static int check_row_object(const place *p, const cJSON *all, const cJSON *o) {
   int rc = cJSON_IsObject(o) ? check_texts(p, o, names) : fail_field(p, "", "an object");
   if (rc) return rc;
   const bool reference = !strcmp(p->list, "references"),
-             ok = !strcmp(cli_report_string(o, "status"), "ok");
-  if (!is_named_in(cli_report_field(all, "matrices"), "name", cli_report_string(o, "matrix")))
+             ok = !strcmp(cli_get_text(o, "status"), "ok");
+  if (!is_named_in(cli_field(all, "matrices"), "name", cli_get_text(o, "matrix")))
     return fail_field(p, "matrix", "a name of matrices");
   if (!reference &&
-      !is_named_in(cli_report_field(all, "devices"), "place", cli_report_string(o, "device_place")))
+      !is_named_in(cli_field(all, "devices"), "place", cli_get_text(o, "device_place")))
     return fail_field(p, "device_place", "a place of devices");
-  const char *type = cli_report_string(o, "precision");
+  const char *type = cli_get_text(o, "precision");
   if (strlen(type) != 1 || !strchr("sdcz", *type))
     return fail_field(p, "precision", "s, d, c or z");
   if (!ok) return 0;
-  if (!reference && strcmp(cli_report_string(o, "solver_asked"), "none") &&
+  if (!reference && strcmp(cli_get_text(o, "solver_asked"), "none") &&
       (rc = check_samples(p, o, "seconds_per_iteration")))
     return rc;
-  if (!reference && !(cli_report_number(o, "nrhs") >= 1)) return fail_field(p, "nrhs", "1 or more");
+  if (!reference && !(cli_get_number(o, "nrhs") >= 1)) return fail_field(p, "nrhs", "1 or more");
   return check_samples(p, o, "seconds_per_product");
 }
 
@@ -119,7 +106,7 @@ static int check_lists(const char *path, const cJSON *file) {
              {"rows", check_row_object},
              {"references", check_row_object}};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-    const cJSON *list = cli_report_field(file, all[k].name), *one;
+    const cJSON *list = cli_field(file, all[k].name), *one;
     place p = {path, all[k].name, -1};
     if (!cJSON_IsArray(list)) return fail_field(&p, all[k].name, "a list");
     cJSON_ArrayForEach(one, list) {
@@ -135,11 +122,10 @@ static int solve_fields(const char *path, const cJSON *file) {
   static const char *const names[] = {"solver", "format", "precond", "device", NULL},
                            *const numbers[] = {"iterations", NULL};
   const place p = {path, "", -1};
-  const cJSON *history = cli_report_field(file, "history"), *one;
+  const cJSON *history = cli_field(file, "history"), *one;
   int rc = check_texts(&p, file, names);
   if (!rc) rc = check_count_fields(&p, file, numbers);
-  if (!rc && !cJSON_IsObject(cli_report_field(file, "matrix")))
-    rc = fail_field(&p, "matrix", "an object");
+  if (!rc && !cJSON_IsObject(cli_field(file, "matrix"))) rc = fail_field(&p, "matrix", "an object");
   if (!rc && history && !cJSON_IsArray(history)) rc = fail_field(&p, "history", "a list");
   cJSON_ArrayForEach(one, history) if (!rc && (!cJSON_IsNumber(cJSON_GetArrayItem(one, 0)) ||
                                                !cJSON_IsNumber(cJSON_GetArrayItem(one, 1)))) rc =
@@ -148,14 +134,14 @@ static int solve_fields(const char *path, const cJSON *file) {
 }
 
 int cli_report_fields(const char *path, const cJSON *file, bool *solve) {
-  *solve = *cli_report_string(file, "krylocl") != 0;
+  *solve = *cli_get_text(file, "krylocl") != 0;
   if (*solve) return solve_fields(path, file);
-  if (strcmp(cli_report_string(file, "program"), "krylocl bench"))
+  if (strcmp(cli_get_text(file, "program"), "krylocl bench"))
     return cli_fail(
         KCL_INPUT, "%s: JSON, but no results of krylocl bench (\"program\") or solve (\"krylocl\")",
         path);
-  if (cli_report_number(file, "schema") != CLI_BENCH_SCHEMA)
+  if (cli_get_number(file, "schema") != CLI_BENCH_SCHEMA)
     return cli_fail(KCL_INPUT, "%s: schema %g, this version of krylocl reads schema %d", path,
-                    cli_report_number(file, "schema"), CLI_BENCH_SCHEMA);
+                    cli_get_number(file, "schema"), CLI_BENCH_SCHEMA);
   return check_lists(path, file);
 }

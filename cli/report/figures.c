@@ -3,6 +3,7 @@
 #include "cli/draw/gnuplot.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
+#include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
@@ -69,8 +70,8 @@ static void figure_name(const writing *w, const cli_report_figure *figure,
   char matrix[80] = "", setting[80] = "";
   char whole[512] = "";
   if (s->solve)
-    cli_bench_short_name(cli_report_string(cli_report_field(s->solve->json, "matrix"), "file"),
-                         whole, sizeof whole);
+    cli_bench_short_name(cli_get_text(cli_field(s->solve->json, "matrix"), "file"), whole,
+                         sizeof whole);
   else if (s->matrix >= 0)
     snprintf(whole, sizeof whole, "%s", w->r->run.matrices[s->matrix].name);
   int settings = 0;

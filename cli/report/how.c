@@ -3,6 +3,7 @@
 #include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
+#include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>
@@ -33,11 +34,11 @@ static void print_shell_word(FILE *f, const char *text) {
 
 /* Prints the command from the arguments in the file; zeros and false are defaults. */
 static void print_bench_command(FILE *f, const cJSON *file) {
-  const cJSON *a = cli_report_field(file, "arguments"), *one;
+  const cJSON *a = cli_field(file, "arguments"), *one;
   cli_buffer b;
   if (!cJSON_IsObject(a) || cli_buffer_open(&b)) return;
   fputs("krylocl bench", b.f);
-  cJSON_ArrayForEach(one, cli_report_field(a, "operands")) if (cJSON_IsString(one))
+  cJSON_ArrayForEach(one, cli_field(a, "operands")) if (cJSON_IsString(one))
       print_shell_word(b.f, one->valuestring);
   cJSON_ArrayForEach(one, a) {
     const bool number = cJSON_IsNumber(one) && one->valuedouble > 0, text = cJSON_IsString(one);
@@ -55,32 +56,30 @@ static void print_bench_command(FILE *f, const cJSON *file) {
 }
 
 static void print_host(FILE *f, const cJSON *file) {
-  const cJSON *h = cli_report_field(file, "host");
+  const cJSON *h = cli_field(file, "host");
   char text[300];
-  snprintf(text, sizeof text, "%.60s %.60s, %.60s, %.0f processors", cli_report_string(h, "system"),
-           cli_report_string(h, "release"), cli_report_string(h, "machine"),
-           cli_report_number(h, "processors"));
+  snprintf(text, sizeof text, "%.60s %.60s, %.60s, %.0f processors", cli_get_text(h, "system"),
+           cli_get_text(h, "release"), cli_get_text(h, "machine"), cli_get_number(h, "processors"));
   if (cJSON_IsObject(h)) print_definition(f, "host", text);
   snprintf(text, sizeof text, "%.2f at the beginning, %.2f at the end (average of a minute)",
-           cli_report_number(h, "load_begin"), cli_report_number(h, "load_end"));
-  if (isfinite(cli_report_number(h, "load_begin"))) print_definition(f, "load", text);
-  print_definition(f, "clock", cli_report_string(h, "clock"));
+           cli_get_number(h, "load_begin"), cli_get_number(h, "load_end"));
+  if (isfinite(cli_get_number(h, "load_begin"))) print_definition(f, "load", text);
+  print_definition(f, "clock", cli_get_text(h, "clock"));
 }
 
 static void print_devices(FILE *f, const cJSON *file) {
   const cJSON *one;
-  cJSON_ArrayForEach(one, cli_report_field(file, "devices")) {
+  cJSON_ArrayForEach(one, cli_field(file, "devices")) {
     char text[700], threads[40] = "";
-    const double rate = cli_report_number(one, "stream_bytes_per_second");
-    if (cli_report_number(one, "threads") > 0)
-      snprintf(threads, sizeof threads, ", %.0f threads", cli_report_number(one, "threads"));
-    const char *platform = cli_report_string(one, "platform"),
-               *driver = cli_report_string(one, "driver");
-    int n = snprintf(text, sizeof text, "%.40s: %.120s%s", cli_report_string(one, "place"),
-                     cli_report_string(one, "name"), threads);
+    const double rate = cli_get_number(one, "stream_bytes_per_second");
+    if (cli_get_number(one, "threads") > 0)
+      snprintf(threads, sizeof threads, ", %.0f threads", cli_get_number(one, "threads"));
+    const char *platform = cli_get_text(one, "platform"), *driver = cli_get_text(one, "driver");
+    int n = snprintf(text, sizeof text, "%.40s: %.120s%s", cli_get_text(one, "place"),
+                     cli_get_text(one, "name"), threads);
     if (*driver)
       n += snprintf(text + n, sizeof text - (size_t)n, ", %.60s, driver %.120s, %.120s", platform,
-                    driver, cli_report_string(one, "version"));
+                    driver, cli_get_text(one, "version"));
     if (rate > 0)
       snprintf(text + n, sizeof text - (size_t)n, "; stream rate %s GB/s",
                cli_bench_factor(rate * 1e-9).s);
@@ -91,12 +90,12 @@ static void print_devices(FILE *f, const cJSON *file) {
 static void print_bench_origin(FILE *f, const cli_report_file *file) {
   const cJSON *o = file->json;
   char text[300];
-  snprintf(text, sizeof text, "krylocl %.60s, commit %.60s", cli_report_string(o, "version"),
-           *cli_report_string(o, "commit") ? cli_report_string(o, "commit") : "not known");
+  snprintf(text, sizeof text, "krylocl %.60s, commit %.60s", cli_get_text(o, "version"),
+           *cli_get_text(o, "commit") ? cli_get_text(o, "commit") : "not known");
   print_definition(f, "program", text);
-  snprintf(text, sizeof text, "%.40s, %s%s", cli_report_string(o, "date"),
-           cli_seconds(fmax(0, cli_report_number(o, "seconds"))).s,
-           cJSON_IsFalse(cli_report_field(o, "complete"))
+  snprintf(text, sizeof text, "%.40s, %s%s", cli_get_text(o, "date"),
+           cli_seconds(fmax(0, cli_get_number(o, "seconds"))).s,
+           cJSON_IsFalse(cli_field(o, "complete"))
                ? "; not complete: it was interrupted, or a file could not be read"
                : "");
   print_definition(f, "measured", text);
@@ -108,10 +107,10 @@ static void print_bench_origin(FILE *f, const cli_report_file *file) {
 static void print_solve_origin(FILE *f, const cli_report_file *file) {
   const cJSON *o = file->json;
   char text[400];
-  snprintf(
-      text, sizeof text, "krylocl %.60s solve, %.120s, tolerance %g: %.120s after %.0f iterations",
-      cli_report_string(o, "krylocl"), cli_report_string(o, "device"), cli_report_number(o, "tol"),
-      cli_report_string(o, "reason"), cli_report_number(o, "iterations"));
+  snprintf(text, sizeof text,
+           "krylocl %.60s solve, %.120s, tolerance %g: %.120s after %.0f iterations",
+           cli_get_text(o, "krylocl"), cli_get_text(o, "device"), cli_get_number(o, "tol"),
+           cli_get_text(o, "reason"), cli_get_number(o, "iterations"));
   print_definition(f, "program", text);
 }
 
@@ -126,9 +125,8 @@ void cli_report_how(FILE *f, const cli_report_data *r) {
   if (r->run.row_count)
     fprintf(f,
             "<p>Every product was compared with a reference within a derived bound before it was "
-            "timed. A sample is the mean of several "
-            "iterations; times are medians. The interval contains the true median with the "
-            "probability that is told with it, whatever the "
+            "timed. A sample is the mean of several iterations; times are medians. The interval "
+            "contains the true median with the probability that is told with it, whatever the "
             "distribution; a row is noisy (~) if it is wider than %.0f %% of the median.</p>\n",
             100 * CLI_BENCH_NOISE);
 }

@@ -4,9 +4,9 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
+#include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,8 +63,8 @@ static int print_figure(void *self, const cli_report_figure *figure, const cli_r
   }
   if (s->solve) {
     char name[200];
-    cli_bench_short_name(cli_report_string(cli_report_field(s->solve->json, "matrix"), "file"),
-                         name, sizeof name);
+    cli_bench_short_name(cli_get_text(cli_field(s->solve->json, "matrix"), "file"), name,
+                         sizeof name);
     fputs(" <span class=\"setting\">", w->f);
     cli_xml_text(w->f, name);
     fputs("</span>", w->f);
@@ -197,7 +197,7 @@ static void print_page_head(FILE *f, const cli_report_data *r) {
           measured == 1 ? "" : "s");
   for (int i = 0; i < b->place_count; i++)
     fputs(i ? "; " : " on ", f), cli_xml_text(f, cli_report_place(r, i, true).s);
-  const char *date = r->file_count ? cli_report_string(r->files[0].json, "date") : "";
+  const char *date = r->file_count ? cli_get_text(r->files[0].json, "date") : "";
   fprintf(f, "%s%.10s. Sparse matrix-vector products and Krylov iterations, by krylocl.</p>\n",
           *date ? ". Measured " : "", date);
 }

@@ -22,19 +22,12 @@ static const kcl_samples *row_samples(const cli_bench_row *row, bool product) {
 static bool equal_places(const cli_report_data *a, const cli_bench_row *x, const cli_report_data *b,
                          const cli_bench_row *y) {
   if (x->place < 0 || y->place < 0) return x->place < 0 && y->place < 0;
-  const cli_bench_place *p = &a->run.places[x->place], *q = &b->run.places[y->place];
-  const bool native = p->device.platform < 0;
-  return !strcmp(p->place, q->place) && !strcmp(p->layout, q->layout) &&
-         (!native || p->device.compute_units == q->device.compute_units);
-}
-
-static bool equal_matrices(const cli_bench_matrix *A, const cli_bench_matrix *B) {
-  return !strcmp(A->name, B->name) && A->rows == B->rows && A->cols == B->cols && A->nnz == B->nnz;
+  return cli_bench_same_place(&a->run.places[x->place], &b->run.places[y->place]);
 }
 
 static bool same_row(const cli_report_data *a, const cli_bench_row *x, const cli_report_data *b,
                      const cli_bench_row *y) {
-  return equal_matrices(&a->run.matrices[x->matrix], &b->run.matrices[y->matrix]) &&
+  return cli_bench_same_matrix(&a->run.matrices[x->matrix], &b->run.matrices[y->matrix]) &&
          x->type == y->type && x->nrhs == y->nrhs && !strcmp(x->method, y->method) &&
          cli_bench_alone(x) == cli_bench_alone(y) && !strcmp(x->precond, y->precond) &&
          !strcmp(x->format, y->format) && equal_places(a, x, b, y);

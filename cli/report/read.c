@@ -52,13 +52,9 @@ static int join_place(cli_bench_run *all, const cli_bench_place *p) {
   return cli_bench_add_place(all, p);
 }
 
-static bool is_known_matrix(const cli_bench_matrix *a, const cli_bench_matrix *b) {
-  return !strcmp(a->name, b->name) && a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz;
-}
-
 static int join_matrix(cli_bench_run *all, const cli_bench_matrix *m) {
   for (int i = 0; i < all->matrix_count; i++)
-    if (is_known_matrix(&all->matrices[i], m)) {
+    if (cli_bench_same_matrix(&all->matrices[i], m)) {
       if (!all->matrices[i].length_count) all->matrices[i] = *m;
       return i;
     }

@@ -47,12 +47,10 @@ typedef struct cli_report_data {
 /* Reads the files paths [count] into r. cli_report_free frees r, also after a failure. text: contents of the only
  * file, or NULL. */
 int cli_report_read(cli_report_data *r, char *const *paths, int count, const char *text);
-/* Frees all that r owns. */
 void cli_report_free(cli_report_data *r);
 /* Checks the fields of a file; KCL_INPUT: one is missing or of the wrong kind. solve: the file is of krylocl
  * solve. */
 int cli_report_fields(const char *path, const struct cJSON *file, bool *solve);
-/* Sorts the rows into groups. */
 int cli_report_group_rows(cli_report_data *r);
 /* True if two rows differ at most in matrix and format. */
 bool cli_report_same_setting(const cli_bench_row *a, const cli_bench_row *b);
@@ -73,12 +71,6 @@ cli_report_name cli_report_setting(const cli_report_data *r, const cli_bench_row
 cli_report_name cli_report_where(const cli_report_data *r, const cli_bench_row *row);
 /* cli_report_setting for several matrices, whose methods may differ. */
 cli_report_name cli_report_setting_all(const cli_report_data *r, const cli_bench_row *key);
-/* The field of this name, or NULL. */
-const struct cJSON *cli_report_field(const struct cJSON *o, const char *key);
-/* The text of a field; "" where there is none. */
-const char *cli_report_string(const struct cJSON *o, const char *key);
-/* The number of a field; NAN where there is none. */
-double cli_report_number(const struct cJSON *o, const char *key);
 
 /* ---------------------------------------------------------------- answer.c */
 
@@ -123,11 +115,9 @@ enum { CLI_REPORT_WIDTH = 520 };
 
 /* ---------------------------------------------------------------- output */
 
-/* Writes the HTML page. */
 int cli_report_page(const cli_report_data *r, const char *path);
 /* Writes as HTML how the results were measured. */
 void cli_report_how(FILE *f, const cli_report_data *r);
-/* Writes the style of the page. */
 void cli_report_page_style(FILE *f);
 extern const char cli_report_script[];
 
@@ -151,12 +141,9 @@ cli_report_name cli_report_caption(const cli_report_data *r, int matrix);
 int *cli_report_rows(const cli_report_data *r, int matrix, int *count);
 /* Writes the table as HTML. */
 void cli_report_table(FILE *f, const cli_report_data *r);
-/* Writes the tables as Markdown. */
 int cli_report_markdown(const cli_report_data *r, const char *path);
-/* Writes the tables for LaTeX. */
 int cli_report_latex(const cli_report_data *r, const char *path);
 
-/* Runs krylocl report --compare. */
 int cli_report_compare(const cli_options *o);
 
 #endif

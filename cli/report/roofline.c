@@ -203,8 +203,7 @@ const cli_report_figure cli_report_roofline = {
     .name = "roofline",
     .title = "Roofline",
     .how = "Each point is a product. The dashed line is what the stream rate of the device allows "
-           "at that intensity; points "
-           "above it work from cache.",
+           "at that intensity; points above it work from cache.",
     .scope = CLI_REPORT_MATRIX,
     .draw = draw_roofline};
 const cli_report_figure cli_report_bytes = {

@@ -14,9 +14,8 @@
 
 enum { PITCH = 18, TOP = 26, NUMBERS = 128 };
 
-static bool is_format_listed(const cli_report_data *r, const cli_bench_row *const *list, int count,
+static bool is_format_listed(const cli_bench_row *const *list, int count,
                              const cli_bench_row *row) {
-  (void)r;
   for (int i = 0; i < count; i++)
     if (!strcmp(list[i]->format, row->format)) return true;
   return false;
@@ -43,7 +42,7 @@ static const cli_bench_row **collect_formats(const cli_report_data *r, int matri
         continue;
       if (!first) first = row;
       if (row->type == first->type && row->nrhs == first->nrhs &&
-          !is_format_listed(r, list, *count, row))
+          !is_format_listed(list, *count, row))
         list[(*count)++] = row;
     }
   if (list) qsort(list, (size_t)*count, sizeof *list, compare_stored_bytes);

@@ -121,7 +121,6 @@ const cli_report_figure cli_report_threads = {
     .name = "threads",
     .title = "Thread scaling",
     .how = "Time on the fewest threads by the time on N. A product is bound by memory: the line "
-           "bends where the threads in use "
-           "move all that memory delivers.",
+           "bends where the threads in use move all that memory delivers.",
     .scope = CLI_REPORT_GROUP,
     .draw = draw_threads};

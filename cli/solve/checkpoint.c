@@ -3,7 +3,6 @@
  * --checkpoint and --resume: while there is none, it begins anew. */
 #include "cli/solve/checkpoint.h"
 #include "cli/ui/say.h"
-#include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <signal.h>
 #include <stdatomic.h>

@@ -3,7 +3,6 @@
  * is assumed to continue so. If not, or if the rest would take much longer than the solve has taken, the time is
  * not known. */
 #include "cli/solve/estimate.h"
-#include "cli/ui/text.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -3,9 +3,7 @@
 #include "cli/ranks/report.h"
 #include "cli/solve/profile.h"
 #include "cli/solve/report.h"
-#include "cli/solve/run.h"
 #include "cli/ui/json.h"
-#include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
 #include "krylocl/explain.h"
@@ -117,13 +115,12 @@ static void add_timings(cJSON *o, const cli_run *r) {
   for (int i = 0; i < r->setup.timings; i++) {
     kcl_setup_timing t;
     kcl_solver_timing(r->solver, i, &t);
-    cJSON *one = cJSON_CreateObject();
+    cJSON *one = cli_json_item(list);
     cli_json_text(one, "solver", t.solver);
     cli_json_text(one, "format", t.format);
     cli_json_text(one, "precond", t.precond);
     cli_json_number(one, "seconds_setup", t.seconds_setup);
     cli_json_number(one, "seconds_per_iteration", t.seconds_per_iteration);
-    cJSON_AddItemToArray(list, one);
   }
   cli_json_count(o, "expected_iterations", r->setup.expected_iterations);
 }
@@ -151,7 +148,6 @@ static void add_precond_fields(cJSON *o, const kcl_setup_info *s) {
 }
 
 static void add_method_fields(cJSON *o, const cli_run *r) {
-  char letter[2] = {kcl_type_letter(r->p.precision), 0};
   cli_json_text(o, "solver", r->setup.solver);
   cli_json_text(o, "solver_reason", r->setup.solver_reason);
   cli_json_bool(o, "solver_remembered", r->setup.solver_remembered);
@@ -168,7 +164,7 @@ static void add_method_fields(cJSON *o, const cli_run *r) {
   cli_json_text(o, "kernel", r->setup.kernel);
   cli_json_number(o, "bytes_stored", r->setup.bytes_stored);
   cli_json_count(o, "stages", r->setup.stages);
-  cli_json_text(o, "precision", letter);
+  cli_json_letter(o, "precision", r->p.precision);
   if (r->asked.mixed) {
     cli_json_text(o, "mixed_reason", r->setup.mixed);
     cli_json_number(o, "bytes_float", r->setup.bytes_float);
@@ -185,18 +181,16 @@ static void add_columns(cJSON *o, const cli_run *r) {
   cli_json_count(o, "worst_column", r->worst + 1);
   cJSON *list = cJSON_AddArrayToObject(o, "solves");
   for (int64_t j = 0; j < r->solved; j++) {
-    cJSON *one = cJSON_CreateObject();
+    cJSON *one = cli_json_item(list);
     cli_json_count(one, "column", j + 1);
     add_result(one, r, &r->results[j]);
     cli_json_number(one, "seconds_solve", r->results[j].report.seconds_solve);
-    cJSON_AddItemToArray(list, one);
   }
 }
 
 int cli_solve_json(const cli_run *r) {
   const cli_result *worst = &r->results[r->worst];
   cJSON *o = cJSON_CreateObject();
-  if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   cli_json_text(o, "krylocl", kcl_version());
   cli_json_matrix(o, r->o->files[0], &r->p.whole);
   add_method_fields(o, r);
@@ -206,7 +200,5 @@ int cli_solve_json(const cli_run *r) {
   add_columns(o, r);
   cli_json_ranks(o, r);
   cli_profile_json(o, r);
-  int rc = cli_json_write(r->o->json, o);
-  cJSON_Delete(o);
-  return rc;
+  return cli_json_finish(r->o->json, o);
 }

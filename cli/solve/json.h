@@ -4,7 +4,6 @@
 
 #include "cli/solve/run.h"
 
-/* Writes the JSON file of the run. */
 int cli_solve_json(const cli_run *r);
 
 #endif

@@ -1,13 +1,10 @@
 /* krylocl solve --profile: event times of the set-up and of the solve, kernels by name, and the bytes moved to and
  * from the device beside the least that any run has to move. */
 #include "cli/solve/profile.h"
-#include "cli/solve/run.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
-#include "krylocl/device.h"
 #include "krylocl/io.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -85,8 +82,7 @@ void cli_profile_say(const cli_run *r) {
 /* ---------------------------------------------------------------- JSON */
 
 static void entry_json(cJSON *list, const kcl_profile_entry *e) {
-  cJSON *o = cJSON_CreateObject();
-  cJSON_AddItemToArray(list, o);
+  cJSON *o = cli_json_item(list);
   cli_json_text(o, "kind", e->kind);
   if (*e->name) cli_json_text(o, "name", e->name);
   cli_json_count(o, "count", e->count);

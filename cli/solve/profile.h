@@ -4,16 +4,12 @@
 
 #include "cli/solve/run.h"
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/device.h"
 
 struct cJSON;
 
-/* Prints the profiles of set-up and solve. */
 void cli_profile_say(const cli_run *r);
-/* Adds both profiles to the JSON. */
 void cli_profile_json(struct cJSON *all, const cli_run *r);
-/* Frees both profiles. */
 void cli_profile_free(cli_profile *p);
 /* Bytes of all commands of this kind, "write" or "read". */
 double cli_profile_moved(const kcl_profile *p, const char *kind);

@@ -1,11 +1,8 @@
 /* Progress of a solve on the terminal. */
 #include "cli/solve/progress.h"
-#include "cli/solve/estimate.h"
 #include "cli/ui/interrupt.h"
-#include "cli/ui/options.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include <stdio.h>
 
 cli_progress cli_progress_begin(const cli_options *o) {

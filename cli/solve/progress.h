@@ -13,11 +13,9 @@ typedef struct cli_progress {
   bool shows;
   double next; /* when the status line is due, by cli_now() */
 } cli_progress;
-/* Begins the progress of a solve. */
 cli_progress cli_progress_begin(const cli_options *o);
 /* Updates the status line; for kcl_options.progress. */
 int cli_progress_show(void *user, const kcl_progress *p);
-/* Removes the status line. */
 void cli_progress_end(void);
 
 #endif

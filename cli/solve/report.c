@@ -5,14 +5,10 @@
 #include "cli/ranks/report.h"
 #include "cli/solve/checkpoint.h"
 #include "cli/solve/profile.h"
-#include "cli/solve/run.h"
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

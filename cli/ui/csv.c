@@ -4,7 +4,6 @@
 #include "cli/ui/say.h"
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-/* Writes a text field. */
 void cli_csv_text(FILE *f, const char *v);
 /* Writes a comma and a number; nothing after the comma if it is not finite. */
 void cli_csv_number(FILE *f, double v);

@@ -5,11 +5,9 @@
  * Files are renamed when they are complete, so none is half written. The exit code is 128 + the signal. */
 #include "cli/ui/interrupt.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
 #include "cli/ui/terminal.h"
 #include "krylocl.h"
 #include "krylocl/device.h"
-#include <stdbool.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -3,12 +3,9 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/check.h"
-#include "krylocl/device.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +96,16 @@ void cli_json_zeros(cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int
   if (first_col >= 0) cli_json_count(o, "first_zero_column", first_col + 1);
 }
 
+void cli_json_letter(cJSON *o, const char *key, kcl_type t) {
+  cli_json_text(o, key, (const char[]){kcl_type_letter(t), 0});
+}
+
+cJSON *cli_json_item(cJSON *list) {
+  cJSON *o = cJSON_CreateObject();
+  cJSON_AddItemToArray(list, o);
+  return o;
+}
+
 int cli_json_write(const char *path, const cJSON *o) {
   if (!path) return 0;
   char *text = cJSON_Print(o);
@@ -110,6 +117,40 @@ int cli_json_write(const char *path, const cJSON *o) {
   return rc;
 }
 
+int cli_json_finish(const char *path, cJSON *o) {
+  int rc = cli_json_write(path, o);
+  cJSON_Delete(o);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- fields that are read */
+
+const cJSON *cli_field(const cJSON *o, const char *key) {
+  return cJSON_GetObjectItemCaseSensitive(o, key);
+}
+
+const char *cli_get_text(const cJSON *o, const char *key) {
+  const char *v = cJSON_GetStringValue(cli_field(o, key));
+  return v ? v : "";
+}
+
+double cli_get_or(const cJSON *o, const char *key, double otherwise) {
+  const cJSON *v = cli_field(o, key);
+  return cJSON_IsNumber(v) && isfinite(v->valuedouble) ? v->valuedouble : otherwise;
+}
+
+double cli_get_number(const cJSON *o, const char *key) { return cli_get_or(o, key, NAN); }
+
 int64_t cli_json_to_count(double v, int64_t most) {
   return v >= 0 && v < 9e15 && v <= (double)most ? (int64_t)v : 0;
 }
+
+int64_t cli_get_count(const cJSON *o, const char *key) {
+  return cli_json_to_count(cli_get_or(o, key, 0), INT64_MAX);
+}
+
+int cli_get_int(const cJSON *o, const char *key) {
+  return (int)cli_json_to_count(cli_get_or(o, key, 0), INT_MAX);
+}
+
+bool cli_get_bool(const cJSON *o, const char *key) { return cJSON_IsTrue(cli_field(o, key)); }

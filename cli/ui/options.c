@@ -5,14 +5,11 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/explain.h"
-#include <stdbool.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +18,11 @@ static const cli_option table[] = {
     {"output", 'o', CLI_TEXT, "FILE", AT(output), 0, 0, "write the result to FILE", NULL},
     {"rhs", 0, CLI_TEXT, "FILE", AT(rhs), 0, 0, "write the right-hand side to FILE", NULL},
     {"solver", 's', CLI_TEXT, "NAME", AT(solver), 0, 0, NULL, "=solver"},
-    {"precond", 'p', CLI_TEXT, "NAME", AT(precond), 0, 0, NULL, "=precond"},
+    {"precond", 'p', CLI_WORD, "NAME", AT(precond), 0, 0, NULL, "=precond"},
     {"parameters", 0, CLI_TEXT, "P=V,Q=V", AT(parameters), 0, 0,
      "of preconditioners, such as ilut.drop=1e-4,ilut.fill=50: krylocl list parameters",
      "@parameters"},
-    {"format", 'f', CLI_TEXT, "NAME", AT(format), 0, 0, NULL, "=format"},
+    {"format", 'f', CLI_WORD, "NAME", AT(format), 0, 0, NULL, "=format"},
     {"formats", 'f', CLI_TEXT, "A,B", AT(formats), 0, 0, "these formats, or all (all)",
      "all @formats"},
     {"preconds", 0, CLI_TEXT, "A,B", AT(preconds), 0, 0,
@@ -37,10 +34,9 @@ static const cli_option table[] = {
      "several devices, each with a rank of its own that mpiexec starts", "cpu opencl gpu:0,gpu:1"},
     {"shares", 0, CLI_TEXT, "M,N", AT(shares), 0, 0,
      "of the nonzeros, one number per device; or nonzeros, rates, rows: equal nonzeros, by "
-     "measured "
-     "rates, equal rows (equal nonzeros on like devices, else by rates)",
+     "measured rates, equal rows (equal nonzeros on like devices, else by rates)",
      "nonzeros rates rows"},
-    {"partition", 0, CLI_TEXT, "RULE", AT(partition), 0, 0,
+    {"partition", 0, CLI_WORD, "RULE", AT(partition), 0, 0,
      "rows of the ranks: blocks of consecutive rows, or parts of METIS (rows)", "rows metis"},
     {"ranks", 0, CLI_COUNT, "N", AT(ranks), 1, 1000000,
      "predict an iteration on 1, 2, 4 ... N ranks as well", ""},
@@ -49,9 +45,9 @@ static const cli_option table[] = {
     {"threads", 't', CLI_COUNTS, "N", AT(threads_list), 0, KCL_MAX_THREADS,
      "threads on the CPU: device cpu, reading, set-up; 0 or max: all (0); bench: a list", ""},
     {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0, NULL, "=precision"},
-    {"symmetry", 0, CLI_TEXT, "RULE", AT(symmetry), 0, 0, NULL, "=symmetry"},
-    {"scale", 0, CLI_TEXT, "RULE", AT(scale), 0, 0, NULL, "=scale"},
-    {"fallback", 0, CLI_TEXT, "RULE", AT(fallback), 0, 0, NULL, "=fallback"},
+    {"symmetry", 0, CLI_WORD, "RULE", AT(symmetry), 0, 0, NULL, "=symmetry"},
+    {"scale", 0, CLI_WORD, "RULE", AT(scale), 0, 0, NULL, "=scale"},
+    {"fallback", 0, CLI_WORD, "RULE", AT(fallback), 0, 0, NULL, "=fallback"},
     {"guard", 0, CLI_FLAG, NULL, AT(guard), 0, 0, NULL, NULL},
     {"no-direct", 0, CLI_FLAG, NULL, AT(no_direct), 0, 0, NULL, NULL},
     {"mixed", 0, CLI_FLAG, NULL, AT(mixed), 0, 0, NULL, NULL},
@@ -69,11 +65,11 @@ static const cli_option table[] = {
      "seconds for the samples of a row (3)", ""},
     {"with-transfer", 0, CLI_FLAG, NULL, AT(with_transfer), 0, 0,
      "also products with x from and y to the host, and with the matrix too", NULL},
-    {"layout", 0, CLI_TEXT, "WORD", AT(layout), 0, 0,
+    {"layout", 0, CLI_WORD, "WORD", AT(layout), 0, 0,
      "rows among work-items as on a cpu or a gpu, on any OpenCL device (its own)", "cpu gpu"},
     {"force", 0, CLI_FLAG, NULL, AT(force), 0, 0,
      "formats that pad to more than ten times CSR, too, as far as memory goes", NULL},
-    {"index-base", 0, CLI_TEXT, "0|1", AT(index_base), 0, 0,
+    {"index-base", 0, CLI_WORD, "0|1", AT(index_base), 0, 0,
      "number of the first row and column in coordinate files (1)", "0 1"},
     {"resume", 0, CLI_TEXT, "FILE", AT(resume), 0, 0,
      "go on with the run of this JSON file, and write it there without --json", NULL},
@@ -89,7 +85,7 @@ static const cli_option table[] = {
      "near-null vectors for the preconditioner sa, one per column", NULL},
     {"coordinates", 0, CLI_TEXT, "FILE", AT(coordinates), 0, 0,
      "of the nodes, 2 or 3 columns: rigid body modes for the preconditioner sa", NULL},
-    {"check", 0, CLI_TEXT, "METHOD", AT(check), 0, 0,
+    {"check", 0, CLI_WORD, "METHOD", AT(check), 0, 0,
      "compare with a direct solution: direct (what fits), or first cholmod, umfpack, spqr; none",
      "direct cholmod umfpack spqr none"},
     {"check", 0, CLI_FLAG, NULL, AT(verify), 0, 0,
@@ -172,7 +168,6 @@ cli_option_text cli_option_help(const cli_command *c, const cli_option *e) {
   return text;
 }
 
-/* The range of a number. */
 static void find_range(const cli_option *e, double *min, double *max) {
   const kcl_option o = kcl_option_at(cli_library_option(e->name));
   *min = e->help ? e->min : o.min;
@@ -296,6 +291,24 @@ const cli_option *cli_option_at(const cli_command *c, int i) {
   return NULL;
 }
 
+const char *cli_option_value(const cli_options *o, const cli_option *e) {
+  return *(const char *const *)(const void *)((const char *)o + e->offset);
+}
+
+void cli_library_options(const cli_options *o, kcl_options *out) {
+  for (int i = 0; i < ENTRIES; i++) {
+    const cli_option *e = &table[i];
+    const void *field = (const char *)o + e->offset;
+    if (!o->given[i] || cli_library_option(e->name) < 0) continue;
+    if (e->kind == CLI_COUNT)
+      kcl_options_set_number(out, e->name, (double)*(const int64_t *)field);
+    else if (e->kind == CLI_REAL)
+      kcl_options_set_number(out, e->name, *(const double *)field);
+    else
+      kcl_options_set(out, e->name, e->kind == CLI_FLAG ? "yes" : cli_option_value(o, e));
+  }
+}
+
 bool cli_given(const cli_options *o, const char *name) {
   for (int i = 0; i < ENTRIES; i++)
     if (!strcmp(table[i].name, name)) return o->given[i];
@@ -314,11 +327,12 @@ bool cli_option_common(const cli_command *c, const cli_option *e) {
 
 static void print_option_value(FILE *f, const cli_option *e, const cli_options *o) {
   const char *field = (const char *)o + e->offset;
-  const bool named = e->kind == CLI_COUNTS || (e->kind == CLI_TEXT && e->values);
+  const bool named =
+      e->kind == CLI_COUNTS || e->kind == CLI_WORD || (e->kind == CLI_TEXT && e->values);
   if (!o->given[e - table])
     fputs("not given", f);
   else if (named)
-    fputs(*(const char *const *)(const void *)field, f);
+    fputs(cli_option_value(o, e), f);
   else if (e->kind == CLI_COUNT)
     fprintf(f, "%lld", (long long)*(const int64_t *)(const void *)field);
   else if (e->kind == CLI_REAL)

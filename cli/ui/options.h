@@ -45,7 +45,8 @@ typedef struct cli_command {
   int (*run)(kcl_context *ctx, const cli_options *o);
 } cli_command;
 
-typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_COUNT, CLI_COUNTS, CLI_REAL } cli_kind;
+/* CLI_WORD: one of its values; CLI_TEXT: these and others. */
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_WORD, CLI_COUNT, CLI_COUNTS, CLI_REAL } cli_kind;
 
 typedef struct cli_option {
   const char *name;
@@ -82,9 +83,13 @@ const cli_option *cli_option_at(const cli_command *c, int i);
 cli_option_text cli_option_help(const cli_command *c, const cli_option *e);
 /* The number of the library's option of this name, for kcl_option_at; -1: there is none. */
 int cli_library_option(const char *name);
+/* Sets those of the library's options that stand on the command line, checked. */
+void cli_library_options(const cli_options *o, kcl_options *out);
 /* The files that options name as inputs; NULL where an option is not given. */
 enum { CLI_INPUTS = 4 };
 void cli_option_inputs(const cli_options *o, const char *files[CLI_INPUTS]);
+/* The value of a CLI_TEXT or CLI_WORD; NULL: not given. */
+const char *cli_option_value(const cli_options *o, const cli_option *e);
 /* True if the option stands on the command line. */
 bool cli_given(const cli_options *o, const char *name);
 

@@ -4,10 +4,8 @@
 #include "cli/ui/say.h"
 #include "krylocl.h"
 #include "krylocl/io.h"
-#include <stdbool.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

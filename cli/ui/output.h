@@ -19,13 +19,11 @@ typedef struct cli_buffer { /* text in memory, printed to f */
   char *data;
   size_t size;
 } cli_buffer;
-/* Opens an empty buffer. */
 int cli_buffer_open(cli_buffer *b);
 /* Ends printing: data and size are complete. */
 int cli_buffer_close(cli_buffer *b);
 /* Writes the text to a file and frees the buffer. */
 int cli_buffer_write(cli_buffer *b, const char *path);
-/* Frees the buffer. */
 void cli_buffer_free(cli_buffer *b);
 /* Reads a file into b and appends a zero byte; "-": standard input. */
 int cli_contents(const char *path, cli_buffer *b);

@@ -1,16 +1,11 @@
 /* Messages and the report: errors with the nearest names, lines that are printed when they are complete and folded at the
  * width of the terminal. */
 #include "cli/ui/say.h"
-#include "cli/ui/options.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include "krylocl/explain.h"
 #include <stdbool.h>
 #include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,16 +3,12 @@
  * of a step that sends no news itself. Every other output erases the line first. Where the cursor cannot
  * move, and with --verbose where there is no terminal, the same text is printed once a second. */
 #include "cli/ui/terminal.h"
-#include "cli/ui/options.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -34,7 +34,6 @@ typedef struct cli_status { /* the status line, on standard error */
 } cli_status;
 /* True if the status line is shown: on a terminal, or with --verbose. */
 bool cli_shows(const cli_options *o);
-/* Shows a status line. */
 void cli_show(const cli_options *o, const cli_status *s);
 /* Shows an activity with the seconds that it has lasted. */
 void cli_busy(const cli_options *o, const char *format, ...) CLI_PRINTF(2, 3);

@@ -1,8 +1,5 @@
 /* Numbers, times and names as words for users, and the clock. Prints nothing. */
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include "krylocl/io.h"
 #include <stdbool.h>
 #include <inttypes.h>
 #include <math.h>
@@ -115,6 +112,18 @@ const char *cli_base(const char *path) {
   const char *slash = strrchr(path, '/');
   if (strcmp(path, "-") == 0) return "standard input";
   return slash ? slash + 1 : path;
+}
+
+int cli_each_word(const char *list, int (*each)(void *self, const char *word), void *self) {
+  int rc = 0;
+  for (const char *s = list; s && !rc; s = *s ? s + 1 : NULL) {
+    char word[256];
+    size_t n = strcspn(s, ",");
+    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
+    rc = each(self, word);
+    s += n;
+  }
+  return rc;
 }
 
 static int order_doubles(const void *a, const void *b) {

@@ -34,6 +34,8 @@ void cli_zeros(char *text, size_t size, const char *what, int64_t count, int64_t
 const char *cli_type_words(kcl_type t);
 /* The name without folders; "-": standard input. */
 const char *cli_base(const char *path);
+/* Calls each(self, word) for the words between the commas of a list, until one returns non-zero. list NULL: no words. */
+int cli_each_word(const char *list, int (*each)(void *self, const char *word), void *self);
 /* Seconds of a monotonic clock. */
 double cli_now(void);
 /* The median of v [n], which is sorted. */

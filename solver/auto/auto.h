@@ -129,9 +129,6 @@ double kcl_remaining_first(const kcl_selection *c);
 /* ---- candidates.c: their number, when so many iterations of `each` seconds are left without them. */
 int kcl_candidates(const kcl_selection *c, double left, double each,
                    kcl_candidate list[KCL_MOST_CANDIDATES]);
-/* Other programs share the processor: they slow a set-up and a factorisation down as they do the iterations, which take `each`
- * seconds and were predicted to take less. */
-double kcl_slowness(const kcl_selection *c, double each);
 /* Why so many iterations are predicted: a phrase. */
 const char *kcl_candidate_reason(const kcl_selection *c, const kcl_candidate *p);
 /* Predicted seconds of a way; 0: it is not one of them. */

@@ -49,7 +49,9 @@ static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10, OWN = 2;
 
 static const double SLOWEST = 3;
 
-double kcl_slowness(const kcl_selection *c, double each) {
+/* Other programs share the processor: they slow a set-up and a factorisation down as they do the iterations, which take `each`
+ * seconds and were predicted to take less. */
+static double slowness(const kcl_selection *c, double each) {
   return c->predicted > 0 ? fmin(fmax(each / c->predicted, 1), SLOWEST) : 1;
 }
 
@@ -108,7 +110,7 @@ int kcl_candidates(const kcl_selection *c, double left, double each,
     kcl_candidate *p = &list[count];
     if (!suits(c, k, &p->way)) continue;
     p->levels = k->levels, p->last = !k->levels && !(k->share > 0);
-    p->setup = kcl_slowness(c, each) * setup_seconds(c, k);
+    p->setup = slowness(c, each) * setup_seconds(c, k);
     p->iterations = expect_iterations(c, k, left);
     p->predicted = p->setup + p->iterations * iteration_seconds(c, k, each);
     const kcl_timing *known = kcl_outcome_of(&c->remembered, k->method, k->precond);
@@ -157,6 +159,6 @@ double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent)
   const double done = fmax((double)kcl_loop_iterations(l), 1);
   const kcl_timing *t = kcl_outcome_of(&c->remembered, "direct", "none");
   if (!kcl_may_solve_directly(c) || (t && t->iteration == INFINITY)) return INFINITY;
-  const double price = kcl_slowness(c, spent / done) * c->rescue_price(c->owner, l, spent);
+  const double price = slowness(c, spent / done) * c->rescue_price(c->owner, l, spent);
   return t ? fmax(price, t->setup) : price;
 }

@@ -8,7 +8,6 @@
 #include "solver/auto/auto.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char NAME[] = "direct";
 static const double WORTH = 2;  /* times as long, by the slope of a residual that has fallen for: */

@@ -3,8 +3,6 @@
 #include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/engine.h"
-#include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- operators */
 

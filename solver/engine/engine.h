@@ -35,9 +35,8 @@ void kcl_engine_free(kcl_engine **e);
 int kcl_engine_build_tested(const kcl_system *s, const kcl_method *method,
                             const kcl_precond_kind *precond, const kcl_format *format,
                             kcl_engine **out);
-/* Opens the executor anew, with kernels of this kind; which kind the engine has. */
+/* Opens the executor anew, with kernels of this kind. */
 int kcl_engine_reopen(kcl_engine *e, const kcl_system *s, kcl_fusion fusion);
-kcl_fusion kcl_engine_fusion(const kcl_engine *e);
 
 /* In steps: an engine without operators; one more operator, the system's A, which lives as long as the engine, or one that it
  * shares; what runs, as text. */

@@ -145,8 +145,9 @@ int kcl_x_is_finite(const kcl_system *s, kcl_engine *e, int rhs, int shift, bool
 
 /* ---------------------------------------------------------------- residuals */
 
-int kcl_in_double(kcl_context *ctx, kcl_type type, const void *v, int64_t n, int shift,
-                  double **owned, const double **out) {
+/* 2^shift v in double, v of A's type: v itself, or a copy, *owned. |shift| <= 1000. */
+static int doubles_of(kcl_context *ctx, kcl_type type, const void *v, int64_t n, int shift,
+                      double **owned, const double **out) {
   kcl_type wide = kcl_wide_type(type);
   *owned = NULL, *out = v;
   if (type == wide && !shift) return KCL_OK;
@@ -172,12 +173,12 @@ int kcl_host_residual_open(kcl_context *ctx, const kcl_csr *A, const kcl_halo *h
   const kcl_type wide = kcl_wide_type(type);
   *q = (kcl_host_residual){.ctx = ctx, .ranks = halo ? halo->ranks : NULL, .A = A, .halo = halo};
   q->type = wide, q->shift = shifted ? shift_of(q->ranks, A, type, b, x) : 0;
-  int rc = kcl_in_double(ctx, type, b, A->rows, q->shift, &q->b_copy, &q->b);
+  int rc = doubles_of(ctx, type, b, A->rows, q->shift, &q->b_copy, &q->b);
   if (!rc && halo) {
     rc = kcl_alloc(ctx, A->cols + halo->count, kcl_type_size(wide), "x", (void **)&q->x_copy);
     q->x = q->x_copy;
   } else if (!rc) {
-    rc = kcl_in_double(ctx, type, x, A->cols, q->shift, &q->x_copy, &q->x);
+    rc = doubles_of(ctx, type, x, A->cols, q->shift, &q->x_copy, &q->x);
   }
   if (!rc) rc = kcl_alloc(ctx, A->rows, kcl_type_size(wide), "the residual", (void **)&q->r);
   if ((rc = kcl_ranks_agree(q->ranks, rc)) || !halo) return rc;

@@ -30,9 +30,6 @@ int kcl_x_is_finite(const kcl_system *s, kcl_engine *e, int rhs, int shift, bool
 int kcl_find_zero_columns(kcl_system *s);
 void kcl_clear_zero_columns(const kcl_system *s, void *x);
 
-/* 2^shift v in double, v of A's type: v itself, or a copy, *owned. |shift| <= 1000. */
-int kcl_in_double(kcl_context *ctx, kcl_type type, const void *v, int64_t n, int shift,
-                  double **owned, const double **out);
 /* r = b - A x on the host, in double: of the rows that are here. */
 typedef struct kcl_host_residual {
   kcl_context *ctx;

@@ -10,7 +10,6 @@
 #include "core/base/cache.h"
 #include "core/base/context.h"
 #include "core/base/sum64.h"
-#include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/engine.h"
 #include <stdio.h>
@@ -200,7 +199,7 @@ static bool is_testable(const kcl_system *s, kcl_fusion fusion) {
          s->A->rows == s->A->cols;
 }
 
-kcl_fusion kcl_engine_fusion(const kcl_engine *e) {
+static kcl_fusion fusion_of_engine(const kcl_engine *e) {
   const kcl_executor *ex = &e->executor;
   if (ex->replaces) return KCL_FUSED_ITERATIONS;
   for (int i = 0; i < e->program->stages[KCL_LOOP]; i++)
@@ -213,7 +212,7 @@ static double test_kernels(const kcl_system *s, const kcl_engine *e) {
   char key[MOST_KEY];
   double difference = 0;
   if (!s->ctx->opencl) return 0;
-  const kcl_fusion fusion = kcl_engine_fusion(e);
+  const kcl_fusion fusion = fusion_of_engine(e);
   if (!is_testable(s, fusion)) return 0;
   make_key(e, fusion, key);
   const uint64_t hash = kcl_sum64(key, strlen(key), 0);
@@ -231,14 +230,14 @@ static void put_kernels_aside(const kcl_engine *e, double difference) {
   char *all = e->ctx->put_aside;
   const size_t used = strlen(all);
   snprintf(text, sizeof text, "%s of %s in format %s (x differs by %.1e)",
-           kernels[kcl_engine_fusion(e)], e->method->name, kcl_engine_format(e), difference);
+           kernels[fusion_of_engine(e)], e->method->name, kcl_engine_format(e), difference);
   if (!strstr(all, text))
     snprintf(all + used, sizeof e->ctx->put_aside - used, "%s%s", used ? "; " : "", text);
 }
 
 /* Shorter kernels in place of those that fail the test. */
 static int replace_kernels(const kcl_system *s, kcl_engine *e, double difference) {
-  const kcl_fusion fusion = kcl_engine_fusion(e);
+  const kcl_fusion fusion = fusion_of_engine(e);
   put_kernels_aside(e, difference);
   if (fusion != KCL_SINGLE_STAGES) return kcl_engine_reopen(e, s, fusion + 1);
   s->ctx->wrong_kernels = true;

@@ -21,8 +21,6 @@ double kcl_norm_F(const kcl_csr *A) {
 
 double kcl_scale_for(double norm_F) { return norm_F > 0 ? ldexp(1, -ilogb(norm_F)) : 1; }
 
-double kcl_scale_of(const kcl_program *k) { return kcl_scale_for(k->norm_F); }
-
 /* A vector of one number: the source of kernels, which is cached, does not depend on it. On several ranks only the first has it,
  * since dots are sums over all. */
 static kcl_vec is_single_precision(kcl_program *k, double value, const char *name) {
@@ -32,9 +30,9 @@ static kcl_vec is_single_precision(kcl_program *k, double value, const char *nam
 }
 
 kcl_least_squares kcl_least_squares_of(kcl_program *k) {
-  double norm = k->norm_F * kcl_scale_of(k);
+  const double scale = kcl_scale_for(k->norm_F), norm = k->norm_F * scale;
   kcl_least_squares l = {.one = is_single_precision(k, 1, "one"),
-                         .scale_of = is_single_precision(k, kcl_scale_of(k), "scale_of_A"),
+                         .scale_of = is_single_precision(k, scale, "scale_of_A"),
                          .norm2_of = is_single_precision(k, norm * norm, "norm2_of_A")};
   kcl_slot *slot[] = {&l.scale, &l.norm2, &l.e, &l.bb, &l.hh, &l.t};
   kcl_new_scalars(k, "scale norm2 e bb hh t", slot);

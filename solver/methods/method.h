@@ -37,11 +37,10 @@ void kcl_apply_scaled(kcl_program *k, const kcl_least_squares *l, kcl_vec y, kcl
 void kcl_references(kcl_program *k, const kcl_least_squares *l, kcl_vec h);
 /* e from |r|^2 and |scale A^H r|^2. The host checks claims against it. */
 void kcl_measure(kcl_program *k, const kcl_least_squares *l, kcl_slot rr, kcl_slot ss);
-double kcl_scale_of(
-    const kcl_program *k); /* the factor that A is multiplied by; 1 for other methods */
 /* |A|_F for programs of these methods: positive and finite. */
 double kcl_norm_F(const kcl_csr *A);
-double kcl_scale_for(double norm_F); /* of kcl_scale_of */
+/* The factor that these methods multiply A by; 1 where norm_F is 0. */
+double kcl_scale_for(double norm_F);
 
 /* The registry (solver/methods/registry.c). */
 extern const int kcl_method_count;

@@ -12,29 +12,20 @@ static const double TWICE = 0.9;
 
 enum { THETA, P_MAX, DEGREE, COARSEST, MAX_LEVELS, MAX_COMPLEXITY };
 static const kcl_option parameters[] = {
-    [THETA] = {.name = "amg.theta",
-               .default_text = "0.25",
-               .help = "strength threshold relative to the largest coupling of the row, 0 to 1",
-               .kind = KCL_OPTION_REAL,
-               .min = 0,
-               .max = 1},
-    [P_MAX] = {.name = "amg.p-max",
-               .default_text = "4",
-               .help = "entries per row of the interpolation, at most, 1 to 16",
-               .kind = KCL_OPTION_WHOLE,
-               .min = 1,
-               .max = 16},
-    [DEGREE] =
-        {.name = "amg.degree",
-         .default_text = "1",
-         .help = "degree of the smoother where A = A^H, 1 to 7: a step of l1 Jacobi, or Chebyshev",
-         .kind = KCL_OPTION_WHOLE,
-         .min = 1,
-         .max = KCL_MOST_DEGREE - 1}, /* one more on the level that is coarsened twice */
+    [THETA] = {"amg.theta", "0.25",
+               "strength threshold relative to the largest coupling of the row, 0 to 1",
+               KCL_OPTION_REAL, 0, 1},
+    [P_MAX] = {"amg.p-max", "4", "entries per row of the interpolation, at most, 1 to 16",
+               KCL_OPTION_WHOLE, 1, 16},
+    [DEGREE] = {"amg.degree", "1",
+                "degree of the smoother where A = A^H, 1 to 7: a step of l1 Jacobi, or Chebyshev",
+                KCL_OPTION_WHOLE, 1,
+                KCL_MOST_DEGREE - 1}, /* one more on the level that is coarsened twice */
     [COARSEST] = KCL_COARSEST("amg"),
     [MAX_LEVELS] = KCL_MAX_LEVELS("amg"),
     [MAX_COMPLEXITY] = KCL_MAX_COMPLEXITY("amg"),
-    {0}};
+    {0},
+};
 
 static double amg_value(const kcl_precond_request *q, int parameter) {
   return kcl_precond_value(q, &parameters[parameter], 0);

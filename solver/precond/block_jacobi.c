@@ -6,18 +6,15 @@
 #include "solver/contract/precond.h"
 #include <complex.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST = 8, USUAL = 4 };
 
 enum { BLOCK };
-static const kcl_option parameters[] = {[BLOCK] = {.name = "block-jacobi.block",
-                                                   .default_text = "natural blocks, else 4",
-                                                   .help = "rows per block, 1 to 8",
-                                                   .kind = KCL_OPTION_WHOLE,
-                                                   .min = 1,
-                                                   .max = MOST},
-                                        {0}};
+static const kcl_option parameters[] = {
+    [BLOCK] = {"block-jacobi.block", "natural blocks, else 4", "rows per block, 1 to 8",
+               KCL_OPTION_WHOLE, 1, MOST},
+    {0},
+};
 
 /* B = B^-1, n x n in rows of MOST, by Gauss and Jordan with row exchanges. False: it has none. */
 static bool block_jacobi_invert(double complex *B, int n) {

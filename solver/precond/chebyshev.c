@@ -8,13 +8,11 @@
 
 enum { DEGREE };
 static const kcl_option parameters[] = {
-    [DEGREE] = {.name = "chebyshev.degree",
-                .default_text = "4",
-                .help = "degree of the polynomial, 1 to 8: one less is the number of products by A",
-                .kind = KCL_OPTION_WHOLE,
-                .min = 1,
-                .max = KCL_MOST_DEGREE},
-    {0}};
+    [DEGREE] = {"chebyshev.degree", "4",
+                "degree of the polynomial, 1 to 8: one less is the number of products by A",
+                KCL_OPTION_WHOLE, 1, KCL_MOST_DEGREE},
+    {0},
+};
 
 static int chebyshev_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_csr *owned;

@@ -12,25 +12,15 @@ static const double SMALL = 0.01; /* of sqrt(a_ii a_jj): smaller ones are not sq
 
 enum { POWER, DROP, FILL };
 static const kcl_option parameters[] = {
-    [POWER] = {.name = "fsai.power",
-               .default_text = "2; 1 beyond 30 entries per row of A",
-               .help = "G has the lower pattern of this power of A, 1 to 3",
-               .kind = KCL_OPTION_WHOLE,
-               .min = 1,
-               .max = 3},
-    [DROP] = {.name = "fsai.drop",
-              .default_text = "0.01; 0 with power 1",
-              .help = "entries of A below this times sqrt(a_ii a_jj) add no pattern, 0 to 1",
-              .kind = KCL_OPTION_REAL,
-              .min = 0,
-              .max = 1},
-    [FILL] = {.name = "fsai.fill",
-              .default_text = "32",
-              .help = "entries per row of G, at most, 1 to 64",
-              .kind = KCL_OPTION_WHOLE,
-              .min = 1,
-              .max = KCL_MOST_KEPT},
-    {0}};
+    [POWER] = {"fsai.power", "2; 1 beyond 30 entries per row of A",
+               "G has the lower pattern of this power of A, 1 to 3", KCL_OPTION_WHOLE, 1, 3},
+    [DROP] = {"fsai.drop", "0.01; 0 with power 1",
+              "entries of A below this times sqrt(a_ii a_jj) add no pattern, 0 to 1",
+              KCL_OPTION_REAL, 0, 1},
+    [FILL] = {"fsai.fill", "32", "entries per row of G, at most, 1 to 64", KCL_OPTION_WHOLE, 1,
+              KCL_MOST_KEPT},
+    {0},
+};
 
 static int fsai_fill(const kcl_precond_request *q) {
   return (int)kcl_precond_value(q, &parameters[FILL], 0);

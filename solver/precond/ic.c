@@ -10,19 +10,13 @@ static const double FIRST_SHIFT = 1e-4, LAST_SHIFT = 2;
 
 enum { LEVEL, SHIFT };
 static const kcl_option parameters[] = {
-    [LEVEL] = {.name = "ic.level",
-               .default_text = "0",
-               .help = "fill up to this level is kept, 0 to 20; 0: A's pattern",
-               .kind = KCL_OPTION_WHOLE,
-               .min = 0,
-               .max = 20},
-    [SHIFT] = {.name = "ic.shift",
-               .default_text = "0",
-               .help = "first diagonal shift relative to the largest entry of the row, 0 to 2",
-               .kind = KCL_OPTION_REAL,
-               .min = 0,
-               .max = 2},
-    {0}};
+    [LEVEL] = {"ic.level", "0", "fill up to this level is kept, 0 to 20; 0: A's pattern",
+               KCL_OPTION_WHOLE, 0, 20},
+    [SHIFT] = {"ic.shift", "0",
+               "first diagonal shift relative to the largest entry of the row, 0 to 2",
+               KCL_OPTION_REAL, 0, 2},
+    {0},
+};
 
 static int ic_level(const kcl_precond_request *q) {
   return (int)kcl_precond_value(q, &parameters[LEVEL], 0);

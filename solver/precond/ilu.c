@@ -9,13 +9,10 @@ enum { LEVEL };
 /* Where A's pattern alone is unstable: levels, and entries relative to those of A, at most. */
 enum { AUTOMATIC_LEVELS = 2, AUTOMATIC_ENTRIES = 4 };
 static const kcl_option parameters[] = {
-    [LEVEL] = {.name = "ilu.level",
-               .default_text = "0; 1 or 2 where elimination is unstable",
-               .help = "fill up to this level is kept, 0 to 20; 0: A's pattern",
-               .kind = KCL_OPTION_WHOLE,
-               .min = 0,
-               .max = 20},
-    {0}};
+    [LEVEL] = {"ilu.level", "0; 1 or 2 where elimination is unstable",
+               "fill up to this level is kept, 0 to 20; 0: A's pattern", KCL_OPTION_WHOLE, 0, 20},
+    {0},
+};
 
 /* automatic: where no level is given. */
 static int ilu_level(const kcl_precond_request *q, int automatic) {

@@ -10,19 +10,13 @@ static const double WEAK = 1e-2; /* of the largest entry of a row */
 
 enum { DROP, FILL };
 static const kcl_option parameters[] = {
-    [DROP] = {.name = "ilut.drop",
-              .default_text = "0.001",
-              .help = "drop tolerance relative to the largest entry of the row, 0 to 1",
-              .kind = KCL_OPTION_REAL,
-              .min = 0,
-              .max = 1},
-    [FILL] = {.name = "ilut.fill",
-              .default_text = "two mean rows of A, 20 to 100",
-              .help = "entries per row of L and of U, at most, 1 to 1000",
-              .kind = KCL_OPTION_WHOLE,
-              .min = 1,
-              .max = 1000},
-    {0}};
+    [DROP] = {"ilut.drop", "0.001",
+              "drop tolerance relative to the largest entry of the row, 0 to 1", KCL_OPTION_REAL, 0,
+              1},
+    [FILL] = {"ilut.fill", "two mean rows of A, 20 to 100",
+              "entries per row of L and of U, at most, 1 to 1000", KCL_OPTION_WHOLE, 1, 1000},
+    {0},
+};
 
 /* p; mean: entries per row of A. */
 static int ilut_fill(const kcl_precond_request *q, double mean) {

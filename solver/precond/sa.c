@@ -18,28 +18,20 @@ static const double PART = 0.5;   /* of the entries left, for the next level */
 
 enum { THETA, DEGREE, CYCLES, COARSEST, MAX_LEVELS, MAX_COMPLEXITY };
 static const kcl_option parameters[] = {
-    [THETA] = {.name = "sa.theta",
-               .default_text = "0.25",
-               .help = "strength threshold of the first level, halved on each further one, 0 to 1",
-               .kind = KCL_OPTION_REAL,
-               .min = 0,
-               .max = 1},
-    [DEGREE] = {.name = "sa.degree",
-                .default_text = "2",
-                .help = "degree of the Chebyshev polynomials that smooth where A = A^H, 2 to 8",
-                .kind = KCL_OPTION_WHOLE,
-                .min = 2,
-                .max = KCL_MOST_DEGREE},
-    [CYCLES] = {.name = "sa.cycles",
-                .default_text = "2 where the next level is small",
-                .help = "cycles of the next level on the first two, 1 to 2: V-cycle or W-cycle",
-                .kind = KCL_OPTION_WHOLE,
-                .min = 1,
-                .max = 2},
+    [THETA] = {"sa.theta", "0.25",
+               "strength threshold of the first level, halved on each further one, 0 to 1",
+               KCL_OPTION_REAL, 0, 1},
+    [DEGREE] = {"sa.degree", "2",
+                "degree of the Chebyshev polynomials that smooth where A = A^H, 2 to 8",
+                KCL_OPTION_WHOLE, 2, KCL_MOST_DEGREE},
+    [CYCLES] = {"sa.cycles", "2 where the next level is small",
+                "cycles of the next level on the first two, 1 to 2: V-cycle or W-cycle",
+                KCL_OPTION_WHOLE, 1, 2},
     [COARSEST] = KCL_COARSEST("sa"),
     [MAX_LEVELS] = KCL_MAX_LEVELS("sa"),
     [MAX_COMPLEXITY] = KCL_MAX_COMPLEXITY("sa"),
-    {0}};
+    {0},
+};
 
 static double sa_value(const kcl_precond_request *q, int parameter) {
   return kcl_precond_value(q, &parameters[parameter], 0);

@@ -7,19 +7,12 @@
 
 enum { POWER, FILL };
 static const kcl_option parameters[] = {
-    [POWER] = {.name = "spai.power",
-               .default_text = "1",
-               .help = "M^-1 has the pattern of this power of A, 1 to 3",
-               .kind = KCL_OPTION_WHOLE,
-               .min = 1,
-               .max = 3},
-    [FILL] = {.name = "spai.fill",
-              .default_text = "64",
-              .help = "entries per row of M^-1, at most, 1 to 64",
-              .kind = KCL_OPTION_WHOLE,
-              .min = 1,
-              .max = KCL_MOST_KEPT},
-    {0}};
+    [POWER] = {"spai.power", "1", "M^-1 has the pattern of this power of A, 1 to 3",
+               KCL_OPTION_WHOLE, 1, 3},
+    [FILL] = {"spai.fill", "64", "entries per row of M^-1, at most, 1 to 64", KCL_OPTION_WHOLE, 1,
+              KCL_MOST_KEPT},
+    {0},
+};
 
 static int spai_power(const kcl_precond_request *q) {
   return (int)kcl_precond_value(q, &parameters[POWER], 0);
