@@ -38,6 +38,9 @@ static inline bool kcl_emit_narrow(const kcl_emit *e, kcl_vec v) { return e->k->
 const kcl_stored *kcl_emit_matrix(const kcl_emit *e);
 const char *kcl_emit_prefix(const kcl_emit *e);
 
+/* Is the number of work-items per row an argument of the stage's kernel? Then matrices of levels share it. (series_plan.c) */
+bool kcl_lanes_are_argument(const kcl_emit *e);
+
 /* ---- scalars.c */
 enum { KCL_AT_ONCE = 4 };                /* dots reduced with common barriers (kernels/stage.clh) */
 int kcl_at_once(int dots);               /* how many of these are */
@@ -84,6 +87,8 @@ bool kcl_ends_in_flight(
     const kcl_stage *s); /* does it end with a reduction (or barrier) in flight? */
 
 /* ---- stage_source.c: a stage as a kernel, as a function of a series */
+/* Scalars of local memory that are the last argument of the stage's kernel, for its product with A; 0: it has no such argument. */
+int64_t kcl_stage_scratch(const kcl_emit *e, const kcl_stored *A);
 void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e); /* its operations, one per line */
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
                           kcl_phase phase, int number, bool alone);

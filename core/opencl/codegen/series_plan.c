@@ -26,6 +26,17 @@ int kcl_series_lanes(const kcl_program *k, const kcl_stored *A) {
   return A->lanes <= SHORT_ROWS ? SHORT_ROWS : LONG_ROW;
 }
 
+/* Sums of lanes by warp shuffles take any number up to a warp, at the same speed. */
+bool kcl_lanes_vary(const kcl_program *k, const kcl_stored *A) {
+  enum { WARP = 32 };
+  return k->ctx->opencl->is_nvidia && A->lanes > 1 && A->lanes <= WARP &&
+         !strcmp(A->format->kernel, "spmv_csr");
+}
+
+bool kcl_lanes_are_argument(const kcl_emit *e) {
+  return e->unnamed && e->s->A && kcl_lanes_vary(e->k, e->s->A);
+}
+
 static bool fits_series(const kcl_program *k, const kcl_geometry *g, int phase, int i) {
   if (!g->series_groups || g->without_loop || i < 0 || i >= k->stages[phase] ||
       !kcl_stage_can_share(k, phase, i))

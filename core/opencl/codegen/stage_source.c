@@ -29,8 +29,6 @@ static const kcl_stage *before(const kcl_emit *e) {
   return kcl_stage_previous(e->k, e->phase, e->number);
 }
 
-static int local_scalars(const kcl_emit *e) { return e->s->A ? e->s->A->local_scalars : 0; }
-
 /* ---------------------------------------------------------------- holes */
 
 static void id(kcl_source *t, const void *of) { kcl_put(t, "%s", ((const kcl_emit *)of)->id); }
@@ -78,6 +76,7 @@ static void history_parameter(kcl_source *t, const void *of) {
 static void put_stage_matrix(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   if (e->s->A) kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_ARRAYS_TYPED, kcl_emit_prefix(e));
+  if (kcl_lanes_are_argument(e)) kcl_put(t, ", const int row_lanes");
 }
 
 static void put_stage_vectors(kcl_source *t, const void *of) { kcl_put_vectors(t, of, true); }
@@ -92,13 +91,28 @@ static void prepared_arguments(kcl_source *t, const void *of) {
   kcl_put_arrays(t, e->s->A, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
 }
 
-static void put_stage_sums_at_once(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
+static int sums_at_once(const kcl_emit *e) {
   const int dots = kcl_stage_dots(e->s), previous = before(e) ? kcl_stage_dots(before(e)) : 0;
-  kcl_put(t, "%d", kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous)));
+  return kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous));
 }
 
-static void format_scalars(kcl_source *t, const void *of) { kcl_put(t, "%d", local_scalars(of)); }
+static bool scratch_is_argument(const kcl_emit *e) { return e->s->A && e->s->A->local_scalars; }
+
+int64_t kcl_stage_scratch(const kcl_emit *e, const kcl_stored *A) {
+  return scratch_is_argument(e) ? (int64_t)e->g->group * sums_at_once(e) + A->local_scalars : 0;
+}
+
+static void scratch_parameter(kcl_source *t, const void *of) {
+  if (scratch_is_argument(of)) kcl_put(t, ", local scalar *scratch");
+}
+
+static void scratch_arrays(kcl_source *t, const void *of) {
+  if (scratch_is_argument(of))
+    kcl_put(t, "local scalar s[SLOTS * NRHS];\n");
+  else
+    kcl_put(t, "local scalar s[SLOTS * NRHS + WG * %d], *scratch = s + SLOTS * NRHS;\n",
+            sums_at_once(of));
+}
 
 static void put_stage_totals(kcl_source *t, const void *of) {
   int width = kcl_rhs_width(((const kcl_emit *)of)->k);
@@ -166,8 +180,8 @@ static const kcl_hole holes[] = {{"id", id},
                                  {"slots_of_turns", slots_of_turns},
                                  {"prepared_parameters", prepared_parameters},
                                  {"prepared_arguments", prepared_arguments},
-                                 {"sums_at_once", put_stage_sums_at_once},
-                                 {"format_scalars", format_scalars},
+                                 {"scratch_parameter", scratch_parameter},
+                                 {"scratch_arrays", scratch_arrays},
                                  {"totals", put_stage_totals},
                                  {"cycle_end", cycle_end},
                                  {"cycle_end_before", cycle_end_before},
