@@ -73,9 +73,9 @@ void kcl_run_close_launches(kcl_run *r) {
 static cl_int set_turns(cl_kernel kernel, cl_uint *i, const kcl_turns_arguments *turns) {
   cl_int code = clSetKernelArg(kernel, (*i)++, sizeof turns->turns, &turns->turns);
   code |= clSetKernelArg(kernel, (*i)++, sizeof turns->turns_before, &turns->turns_before);
-  return code | clSetKernelArg(kernel, (*i)++,
-                               sizeof(short) * (size_t)(turns->slots ? turns->slots : 1),
-                               turns->slot);
+  return code |
+         clSetKernelArg(kernel, (*i)++, sizeof(short) * (size_t)(turns->slots ? turns->slots : 1),
+                        turns->slot);
 }
 
 /* All but number 1, the launch's: states, n, groups before, sums over ranks, history, matrix, vectors. A buffer costs 0.25 us a
@@ -151,8 +151,7 @@ static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
   kcl_turns_arguments turns;
   const bool counts = kcl_stage_counts_turns(r->k, &r->geometry, phase, number) &&
                       kcl_stage_serves(r->k, phase, at->number, number, &turns);
-  const kcl_emit owner =
-      kcl_emit_stage(r->k, &r->geometry, (kcl_phase)at->phase, at->number);
+  const kcl_emit owner = kcl_emit_stage(r->k, &r->geometry, (kcl_phase)at->phase, at->number);
   return kcl_cl_check(run_context(r),
                       set_stage_arguments(r, s, &owner, l, groups_before, counts ? &turns : NULL),
                       "clSetKernelArg", name);

@@ -86,13 +86,11 @@ const kcl_stage *kcl_persistent_before(const kcl_program *k, const kcl_stage *s)
 bool kcl_ends_in_flight(
     const kcl_stage *s); /* does it end with a reduction (or barrier) in flight? */
 
-/* ---- stage_source.c: a stage as a kernel, as a function of a series */
+/* ---- stage_source.c: a stage as a kernel */
 /* Scalars of local memory that are the last argument of the stage's kernel, for its product with A; 0: it has no such argument. */
 int64_t kcl_stage_scratch(const kcl_emit *e, const kcl_stored *A);
 void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e); /* its operations, one per line */
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
                           kcl_phase phase, int number, bool alone);
-void kcl_put_stage_function(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                            kcl_phase phase, int number, int function);
 
 #endif

@@ -56,7 +56,12 @@ void kcl_put_arrays(kcl_source *t, const kcl_stored *m, int typed, const char *p
 static void put_emit(kcl_source *t, const kcl_emit *e) {
   const char *y = kcl_emit_vec(e, e->s->y);
   if (e->s->A->format->scatter) return;
-  if (e->cpu && kcl_rhs_width(e->k) == 1)
+  if (e->g->series)
+    kcl_put(t,
+            "#define EMIT_PARAMS , const int active, local const scalar *slot_values, local const "
+            "ulong *series_words\n"
+            "#define EMIT(i, value) finish(i, value, active, slot_values, series_words)\n");
+  else if (e->cpu && kcl_rhs_width(e->k) == 1)
     kcl_put(t,
             "#define EMIT_PARAMS , global scalar *restrict v_%s\n"
             "#define EMIT(i, value) v_%s[i] = (value)\n",

@@ -200,22 +200,12 @@ static void put_prepare_kernel(kcl_source *t, const void *of) {
 }
 
 /* Types of the format's arrays end with its text. */
-static void put_skeleton(kcl_source *t, const char *file, const kcl_emit *e) {
-  kcl_put_skeleton(t, file, holes, HOLES, e);
-  for (int i = 0; e->s->A && i < e->s->A->arrays; i++)
-    if (e->s->A->array[i].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", e->s->A->array[i].name);
-}
-
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
                           kcl_phase phase, int number, bool alone) {
   kcl_emit e = kcl_emit_stage(k, g, phase, number);
+  const kcl_stored *A = e.s->A;
   if (alone) snprintf(e.id, sizeof e.id, "shared");
-  put_skeleton(t, "stage.cl", &e);
-}
-
-void kcl_put_stage_function(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                            kcl_phase phase, int number, int function) {
-  kcl_emit e = kcl_emit_stage(k, g, phase, number);
-  snprintf(e.id, sizeof e.id, "%d", function);
-  put_skeleton(t, "series_stage.cl", &e);
+  kcl_put_skeleton(t, "stage.cl", holes, HOLES, &e);
+  for (int i = 0; A && i < A->arrays; i++)
+    if (A->array[i].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", A->array[i].name);
 }
