@@ -34,15 +34,15 @@ static inline void fetch(global const ulong *table, const int stage, const int s
   for (int i = WG - 1 - get_local_id(0); i < WORDS; i += WG) words[i] = stage < stages ? table[stage * WORDS + i] : 0;
 }
 
-/* Stages [first, first + stages) of the table. A state has `state` words, with `slots` slots. */
+/* Stages [first, first + stages) of the table. */
 kernel OF_WG
 void series(global int *restrict states, const uint launch, global const ulong *table, global volatile uint *flags,
-            const int first, const int stages, const int state, const int slots)
+            const int first, const int stages, const int state_words, const int slots)
 {
   local scalar s[SLOTS * NRHS + WG], *scratch = s + SLOTS * NRHS;
   local int control[CONTROL * NRHS], lost;
   local ulong words[2][WORDS];
-  pass_state(states + (launch & 1) * state, states + (~launch & 1) * state, slots, s, control);
+  pass_state(IN, OUT, slots, s, control);
   const int active = active_rhs(control, false), count = active ? stages : 0;
   if (get_local_id(0) == 0) lost = control[GROUP_LOST];
   table += first * WORDS;
@@ -62,7 +62,7 @@ void series(global int *restrict states, const uint launch, global const ulong *
     series_barrier(flags, launch * MOST_STAGES, words[0] + WORD_GROUPS, words[0] + WORD_GROUPS, &lost);
   }
   if (get_local_id(0) == 0 && lost)
-    atomic_or((global volatile uint *)(states + (~launch & 1) * state) + GROUP_LOST, 1u);
+    atomic_or((global volatile uint *)OUT + GROUP_LOST, 1u);
 }
 
 /* Addresses of buffers, eight at a time, for the table. */

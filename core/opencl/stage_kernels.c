@@ -78,6 +78,12 @@ static cl_int set_turns(cl_kernel kernel, cl_uint *i, const kcl_turns_arguments 
                         turns->slot);
 }
 
+static cl_int set_state_sizes(const kcl_run *r, cl_kernel kernel, cl_uint *i) {
+  const cl_int words = (cl_int)(r->state_bytes / sizeof(cl_int)), slots = r->k->slots;
+  const cl_int code = clSetKernelArg(kernel, (*i)++, sizeof words, &words);
+  return code | clSetKernelArg(kernel, (*i)++, sizeof slots, &slots);
+}
+
 /* All but number 1, the launch's: states, n, groups before, sums over ranks, history, matrix, vectors. A buffer costs 0.25 us a
  * launch (NVIDIA H200), so no stage is given the history that does not write it. */
 static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, const kcl_emit *owner,
@@ -101,6 +107,7 @@ static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, const kcl_emit
     code |=
         clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->vec[turns ? turns->vector[v] : list[v]]);
   if (turns) code |= set_turns(l->kernel, &i, turns);
+  if (owner->passes_state) code |= set_state_sizes(r, l->kernel, &i);
   const int64_t scratch = kcl_stage_scratch(owner, s->A);
   if (scratch) code |= clSetKernelArg(l->kernel, i, (size_t)scratch * r->scalar_bytes, NULL);
   return code;
@@ -151,7 +158,7 @@ static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
   kcl_turns_arguments turns;
   const bool counts = kcl_stage_counts_turns(r->k, &r->geometry, phase, number) &&
                       kcl_stage_serves(r->k, phase, at->number, number, &turns);
-  const kcl_emit owner = kcl_emit_stage(r->k, &r->geometry, (kcl_phase)at->phase, at->number);
+  const kcl_emit owner = kcl_emit_owner(r->k, &r->geometry, at);
   return kcl_cl_check(run_context(r),
                       set_stage_arguments(r, s, &owner, l, groups_before, counts ? &turns : NULL),
                       "clSetKernelArg", name);

@@ -3,6 +3,7 @@
  */
 #include "core/opencl/codegen/codegen.h"
 #include "core/opencl/device/device.h"
+#include "core/program/ranks.h"
 #include <string.h>
 
 bool kcl_stage_can_share(const kcl_program *k, int phase, int number) {
@@ -56,6 +57,10 @@ static bool uses_slots(const kcl_stage *s) {
         (s->vector[i].a.slot >= 0 || s->vector[i].b.slot >= 0))
       return true;
   return false;
+}
+
+bool kcl_stage_passes_state(const kcl_program *k, const kcl_stage_kernel *at) {
+  return at->alone && !kcl_program_ranks(k) && !uses_slots(&k->stage[at->phase][at->number]);
 }
 
 bool kcl_series_uses_slots(const kcl_program *k) {

@@ -102,6 +102,19 @@ int64_t kcl_stage_scratch(const kcl_emit *e, const kcl_stored *A) {
   return scratch_is_argument(e) ? (int64_t)e->g->group * sums_at_once(e) + A->local_scalars : 0;
 }
 
+static void state_parameters(kcl_source *t, const void *of) {
+  if (((const kcl_emit *)of)->passes_state) kcl_put(t, ", const int state_words, const int slots");
+}
+
+static void put_load_state(kcl_source *t, const void *of) {
+  kcl_put(t, ((const kcl_emit *)of)->passes_state ? "pass_state(IN, OUT, slots, s, control);\n"
+                                                  : "load_state(IN, s, control);\n");
+}
+
+static void put_store_state(kcl_source *t, const void *of) {
+  if (!((const kcl_emit *)of)->passes_state) kcl_put(t, "store_state(OUT, s, control);\n");
+}
+
 static void scratch_parameter(kcl_source *t, const void *of) {
   if (scratch_is_argument(of)) kcl_put(t, ", local scalar *scratch");
 }
@@ -180,6 +193,9 @@ static const kcl_hole holes[] = {{"id", id},
                                  {"slots_of_turns", slots_of_turns},
                                  {"prepared_parameters", prepared_parameters},
                                  {"prepared_arguments", prepared_arguments},
+                                 {"state_parameters", state_parameters},
+                                 {"load_state", put_load_state},
+                                 {"store_state", put_store_state},
                                  {"scratch_parameter", scratch_parameter},
                                  {"scratch_arrays", scratch_arrays},
                                  {"totals", put_stage_totals},
@@ -199,12 +215,18 @@ static void put_prepare_kernel(kcl_source *t, const void *of) {
   if (e->s->A && e->s->A->prepare_items) kcl_put_skeleton(t, "prepare.cl", holes, HOLES, e);
 }
 
+kcl_emit kcl_emit_owner(const kcl_program *k, const kcl_geometry *g, const kcl_stage_kernel *at) {
+  kcl_emit e = kcl_emit_stage(k, g, (kcl_phase)at->phase, at->number);
+  if (at->alone) snprintf(e.id, sizeof e.id, "shared");
+  e.passes_state = kcl_stage_passes_state(k, at);
+  return e;
+}
+
 /* Types of the format's arrays end with its text. */
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                          kcl_phase phase, int number, bool alone) {
-  kcl_emit e = kcl_emit_stage(k, g, phase, number);
+                          const kcl_stage_kernel *at) {
+  const kcl_emit e = kcl_emit_owner(k, g, at);
   const kcl_stored *A = e.s->A;
-  if (alone) snprintf(e.id, sizeof e.id, "shared");
   kcl_put_skeleton(t, "stage.cl", holes, HOLES, &e);
   for (int i = 0; A && i < A->arrays; i++)
     if (A->array[i].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", A->array[i].name);
