@@ -221,7 +221,8 @@ int kcl_precond_add_samples(kcl_preconditioner *M, bool narrow) {
   if (M->ctx->layout != KCL_LAYOUT_GPU) return KCL_OK;
   KCL_TRY(add_sample(M, LONG, narrow));
   KCL_TRY(add_sample(M, 1, narrow));
-  if (narrow) KCL_TRY(add_sample(M, LONG, false)); /* the dense inverse */
+  if (narrow) KCL_TRY(add_sample(M, LONG, false)); /* the dense inverse, */
+  if (narrow) KCL_TRY(add_sample(M, 1, false));    /* also of a few rows */
 done:
   return rc;
 }
