@@ -16,39 +16,45 @@
 #include <string.h>
 
 /* A system that is generated, or the operand. */
-typedef struct stand_in {
+typedef struct sample_system {
   const char *name;
   const char *formats; /* those that auto takes for such systems on one device or another */
   bool positive;       /* symmetric positive definite: for cg and its forms */
   bool large;          /* only for GPUs, whose layout depends on the size */
-} stand_in;
+} sample_system;
 
 #define GRID "model,pattern,sell-dict,pair"
 #define UNLIKE_ROWS "model,pattern,csr-sym,csr-vector,sell"
 #define ELEMENTS "model,csr-sym,csr-vector,csr-scalar,sell16"
-static const stand_in systems[] = {{"poisson2d:150", GRID, true, false},
-                                   {"poisson3d:30", GRID, true, false},
-                                   {"jump2d:150", UNLIKE_ROWS, true, false},
-                                   {"jump3d:30", UNLIKE_ROWS, true, false},
-                                   {"heatsink:40", GRID, true, false},
-                                   {"hpcg:28", GRID, true, false},
-                                   {"wathen:60", ELEMENTS, true, false},
-                                   {"elasticity:10x10x10", ELEMENTS, true, false},
-                                   {"spd:20000x4", "model,csr-vector,sell", true, false},
-                                   {"convection:150", GRID, false, false},
-                                   {"convection:30x30x30", "model,csr-vector", false, false},
-                                   {"poisson2d:400", GRID, true, true},
-                                   {"poisson3d:60", "model", true, true},
-                                   {"jump2d:400", "model", true, true},
-                                   {"jump3d:60", "model", true, true},
-                                   {"hpcg:60", "model", true, true},
-                                   {"elasticity:30x30x30", "model", true, true},
-                                   {"convection:500", "model", false, true},
-                                   {"poisson2d:1000", GRID, true, true},
-                                   {"poisson3d:100", "model", true, true},
-                                   {"jump2d:1000", "model", true, true},
-                                   {"jump3d:90", "model", true, true},
-                                   {"hpcg:100", "model", true, true}};
+static const sample_system systems[] = {{"poisson2d:150", GRID, true, false},
+                                        {"poisson3d:30", GRID, true, false},
+                                        {"jump2d:150", UNLIKE_ROWS, true, false},
+                                        {"jump3d:30", UNLIKE_ROWS, true, false},
+                                        {"heatsink:40", GRID, true, false},
+                                        {"hpcg:28", GRID, true, false},
+                                        {"wathen:60", ELEMENTS, true, false},
+                                        {"elasticity:10x10x10", ELEMENTS, true, false},
+                                        {"spd:20000x4", "model,csr-vector,sell", true, false},
+                                        {"convection:150", GRID, false, false},
+                                        {"convection:30x30x30", "model,csr-vector", false, false},
+                                        {"poisson2d:400", GRID, true, true},
+                                        {"poisson2d:300", "model,pattern", true, true},
+                                        {"poisson2d:500", "model,pattern", true, true},
+                                        {"poisson2d:570", "model,pattern", true, true},
+                                        {"poisson2d:620", "model,pattern", true, true},
+                                        {"jump2d:270", "model,pattern", true, true},
+                                        {"jump2d:500", "model,pattern", true, true},
+                                        {"poisson3d:60", "model", true, true},
+                                        {"jump2d:400", "model", true, true},
+                                        {"jump3d:60", "model", true, true},
+                                        {"hpcg:60", "model", true, true},
+                                        {"elasticity:30x30x30", "model", true, true},
+                                        {"convection:500", "model", false, true},
+                                        {"poisson2d:1000", GRID, true, true},
+                                        {"poisson3d:100", "model", true, true},
+                                        {"jump2d:1000", "model", true, true},
+                                        {"jump3d:90", "model", true, true},
+                                        {"hpcg:100", "model", true, true}};
 #undef GRID
 #undef UNLIKE_ROWS
 #undef ELEMENTS
@@ -114,7 +120,7 @@ static int set_up_once(compilation *c, const kcl_csr *A, kcl_type precision, con
 }
 
 /* In each format of the list. */
-static int set_up_each(compilation *c, const kcl_csr *A, kcl_type precision, const stand_in *s,
+static int set_up_each(compilation *c, const kcl_csr *A, kcl_type precision, const sample_system *s,
                        const method_pair *p) {
   const char *list = c->o->format ? c->o->format : s->formats;
   int rc = 0;
@@ -141,7 +147,7 @@ static method_pair pair_by_name(const cli_options *o) {
 }
 
 /* either: of both kinds of systems, the operand's being unknown. */
-static int compile_for(compilation *c, const kcl_csr *A, kcl_type precision, const stand_in *s,
+static int compile_for(compilation *c, const kcl_csr *A, kcl_type precision, const sample_system *s,
                        bool either) {
   int rc = 0, begun = 0;
   for (int i = 0; i < PAIRS && !rc; i++) {
@@ -153,7 +159,7 @@ static int compile_for(compilation *c, const kcl_csr *A, kcl_type precision, con
   return rc || begun ? rc : set_up_each(c, A, precision, s, &named);
 }
 
-static int compile_system(compilation *c, const stand_in *s, bool either) {
+static int compile_system(compilation *c, const sample_system *s, bool either) {
   kcl_csr *A = NULL;
   kcl_type precision;
   int rc;
@@ -190,7 +196,7 @@ int cli_compile_kernels(kcl_context *ctx, const cli_options *o) {
   (void)context_number(&c, "stream_rate"); /* which needs kernels, too */
   c.begin = cli_now(), c.large = !strcmp(device.kind, "gpu");
   if (o->count)
-    CLI_TRY(compile_system(&c, &(stand_in){.name = o->files[0], .formats = "model"}, true));
+    CLI_TRY(compile_system(&c, &(sample_system){.name = o->files[0], .formats = "model"}, true));
   for (int i = 0; i < SYSTEMS && !o->count; i++)
     if (!systems[i].large || c.large) CLI_TRY(compile_system(&c, &systems[i], false));
   say_compiled(&c);
