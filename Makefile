@@ -264,6 +264,7 @@ install: all
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$(pc_lib) -lkrylocl' \
 	  'Libs.private: $(strip $(LIBS)) -pthread' > $(lib)/pkgconfig/krylocl.pc
 	$(if $(plugins),install $(plugins) $(lib))
+	$(if $(HAVE_CJSON),@$(if $(KERNELS),$(DESTDIR)$(PREFIX)/bin/krylocl tune --kernels --device opencl || true,echo 'first solves on an OpenCL device compile kernels: krylocl tune --kernels does so ahead (make install KERNELS=1 here)'))
 	$(if $(HAVE_MPI),printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl_mpi' 'Description: krylocl on several MPI ranks' \
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include $(MPI_CFLAGS)' \
 	  'Libs: -L$(pc_lib) -lkrylocl_mpi $(MPI_LIBS)' \

@@ -50,9 +50,10 @@ cli/problem: cli/ui cli/input cli/ranks
 cli/solve: cli/ui cli/input cli/problem cli/ranks
 cli/spmv: cli/ui cli/input
 cli/selftest: cli/ui
+cli/tune: cli/ui cli/input cli/problem
 cli/bench: cli/ui cli/draw cli/input cli/problem cli/ranks cli/solve
 cli/report: cli/ui cli/draw cli/bench
-cli: cli/ui cli/draw cli/input cli/ranks cli/problem cli/solve cli/spmv cli/selftest cli/bench cli/report
+cli: cli/ui cli/draw cli/input cli/ranks cli/problem cli/solve cli/spmv cli/selftest cli/tune cli/bench cli/report
 MODULES
 
 # object: symbols it defines (D) and needs (U), under the name of its source file

@@ -6,6 +6,7 @@
 #include "cli/input/solver.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
+#include "cli/tune/kernels.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
@@ -229,6 +230,7 @@ done:
 }
 
 static int run_tune(kcl_context *ctx, const cli_options *o) {
+  if (o->kernels) return cli_compile_kernels(ctx, o);
   int rc;
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
@@ -258,7 +260,8 @@ const cli_command cli_tune = {
     .name = "tune",
     .operands = "A.mtx|poisson2d:300",
     .summary = "find the fastest tunables and format for a matrix, and record them",
-    .options = "seconds solver precond precision device output quiet | threads cache index-base",
+    .options = "kernels seconds solver precond format precision device output quiet | threads "
+               "cache index-base verbose",
     .min = 1,
     .max = 1,
     .lists = true,
@@ -275,4 +278,14 @@ const cli_command cli_tune = {
         "\n"
         "Then formats are timed and, with --solver auto, the variants of cg; --format auto and "
         "--solver auto choose by this record in later runs. Without --solver the method is the one "
-        "that --solver auto begins with.\n"};
+        "that --solver auto begins with.\n"
+        "\n"
+        "--kernels compiles programs for the device into the cache folder, so that first solves "
+        "find "
+        "them there: for a list of generated systems of several structures and sizes, each in the "
+        "format that auto begins with or in --format, with each method and preconditioner that "
+        "auto "
+        "may choose or with --solver and --precond. With an operand, for that system alone. With "
+        "--seconds N nothing is begun after N seconds. gmres, which takes longest, is compiled "
+        "only "
+        "if it is named.\n"};

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static int check_operands(const cli_command *c, const cli_options *o) {
-  if (o->count < c->min && !o->resume)
+  if (o->count < c->min && !o->resume && !o->kernels)
     return cli_fail(KCL_USAGE, "'%s' lacks an operand\n  krylocl %s %s", c->name, c->name,
                     c->operands);
   if (o->count > c->max)

@@ -161,7 +161,9 @@ void kcl_context_free(kcl_context **c);
  * device is the native executor. */
 int kcl_context_opencl(kcl_context *c, void **context, void **device, void **queue);
 /** A property as a number: "threads", "memory" (of the device), "units" (compute units), "double" (1: double precision),
- * "max_restart" (longest cycle of gmres: KCL_MAX_RESTART, on OpenCL devices 50), "rank" and "ranks" (0 and 1 but on several ranks), "stream_rate" (bytes per second of z = a x + y, measured if need be). KCL_USAGE: no such name. */
+ * "max_restart" (longest cycle of gmres: KCL_MAX_RESTART, on OpenCL devices 50), "rank" and "ranks" (0 and 1 but on several ranks), "stream_rate" (bytes per second of z = a x + y, measured if need be),
+ * "programs_compiled" and "programs_cached" (OpenCL programs of this context that the driver compiled, and that came from the user's
+ * cache folder), "program_bytes" (of binaries written to that folder). KCL_USAGE: no such name. */
 int kcl_context_number(kcl_context *c, const char *name, double *out);
 /** A property as text: "device" (its name), "kind" ("gpu", "cpu", "accelerator" or "native"), "platform", "driver", "version"; "" if
  * there is no such name. Valid as long as the context. */

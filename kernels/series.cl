@@ -1,13 +1,33 @@
 /* A series: consecutive small stages, carried out one after another by one launch, with a grid barrier between them. A
- * skeleton: core/opencl/series/series_source.c fills the holes.
+ * skeleton: core/opencl/series/series_source.c fills the holes. Each stage is a product, then operations on its rows.
  *
- *   words       of a stage in the table, at most
- *   functions   of stages that are alike, one each
- *   cases       the calls: number of the function in words[0], elements in words[1], work-groups that these are for in words[2],
- *               then its arguments; addresses of buffers and integers
+ *   elements      a function per list of operations
+ *   operations    the calls of these
+ *   products      a function per kind of matrix and of vectors
+ *   cases         the calls of these
+ *   *_words       arrays and integers of a matrix, and vectors of a stage, at most
  */
-@functions@
-#define WORDS @words@
+/* The words of a stage in the table (core/opencl/series/series.h); addresses of buffers, and integers. */
+enum {
+  WORD_PRODUCT,    /* its number */
+  WORD_OPERATIONS, /* their number */
+  WORD_ELEMENTS,
+  WORD_GROUPS, /* work-groups that have elements */
+  WORD_X,
+  WORD_LANES, /* work-items per row */
+  WORD_MATRIX,
+  WORD_VECTOR = WORD_MATRIX + @matrix_words@,
+  WORDS = WORD_VECTOR + @vector_words@
+};
+@elements@
+/* What becomes of row i of the product. */
+INLINE void finish(const idx i, const pack value, const int active, local const scalar *s, local const ulong *w)
+{
+  switch ((int)w[WORD_OPERATIONS]) {
+    @operations@
+  }
+}
+@products@
 /* A stage's words, by the work-items that have the fewest rows. Beyond the last stage: no work-groups. */
 static inline void fetch(global const ulong *table, const int stage, const int stages, local ulong *words)
 {
@@ -17,32 +37,32 @@ static inline void fetch(global const ulong *table, const int stage, const int s
 /* Stages [first, first + stages) of the table. */
 kernel OF_WG
 void series(global int *restrict states, const uint launch, global const ulong *table, global volatile uint *flags,
-            const int first, const int stages)
+            const int first, const int stages, const int state_words, const int slots)
 {
   local scalar s[SLOTS * NRHS + WG], *scratch = s + SLOTS * NRHS;
   local int control[CONTROL * NRHS], lost;
   local ulong words[2][WORDS];
-  load_state(IN, s, control);
+  pass_state(IN, OUT, slots, s, control);
   const int active = active_rhs(control, false), count = active ? stages : 0;
-  store_state(OUT, s, control);
   if (get_local_id(0) == 0) lost = control[GROUP_LOST];
   table += first * WORDS;
   fetch(table, 0, count, words[0]);
   SYNC();
   for (int i = 0; i < count; i++) {
     local ulong *w = words[i & 1], *next = words[~i & 1];
-    const idx n = (int)get_group_id(0) < (int)w[2] && !lost ? (idx)w[1] : 0;
+    const idx n = (int)get_group_id(0) < (int)w[WORD_GROUPS] && !lost ? (idx)w[WORD_ELEMENTS] : 0;
     fetch(table, i + 1, count, next);
-    switch ((int)w[0]) {
+    switch ((int)w[WORD_PRODUCT]) {
       @cases@
     }
-    series_barrier(flags, launch * MOST_STAGES + i, w + 2, next + 2, &lost);
+    series_barrier(flags, launch * MOST_STAGES + i, w + WORD_GROUPS, next + WORD_GROUPS, &lost);
   }
   if (!active) { /* so that a first launch without work shows whether all groups meet */
-    if (get_local_id(0) == 0) words[0][2] = get_num_groups(0);
-    series_barrier(flags, launch * MOST_STAGES, words[0] + 2, words[0] + 2, &lost);
+    if (get_local_id(0) == 0) words[0][WORD_GROUPS] = get_num_groups(0);
+    series_barrier(flags, launch * MOST_STAGES, words[0] + WORD_GROUPS, words[0] + WORD_GROUPS, &lost);
   }
-  if (get_local_id(0) == 0 && lost) atomic_or((global volatile uint *)OUT + GROUP_LOST, 1u);
+  if (get_local_id(0) == 0 && lost)
+    atomic_or((global volatile uint *)OUT + GROUP_LOST, 1u);
 }
 
 /* Addresses of buffers, eight at a time, for the table. */

@@ -1,7 +1,7 @@
 /* CSR: row i holds val[row_ptr[i] .. row_ptr[i + 1]) at columns col[...].
  * One work-item per row where LANES is 1 (csr-scalar). Otherwise a team of LANES neighbours shares a row and adds up its
  * partial sums: their loads of val and col are contiguous (csr-vector, Bell & Garland 2008; csr-group, 64 lanes through
- * local memory, Rodriguez Losada 2010, kernel 2). */
+ * local memory, Rodriguez Losada 2010, kernel 2). LANES 0: so many as row_lanes, an argument, says, within a warp. */
 static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if SUM_BLOCK
@@ -16,7 +16,11 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
     EMIT(i, sum);
   }
 #else
+#if LANES
   const int lanes = LANES < WG ? LANES : WG;
+#else
+  const int lanes = min(row_lanes, 32);
+#endif
   const int team = get_local_id(0) / lanes, lane = get_local_id(0) % lanes, teams = WG / lanes;
   for EACH_TEAM(base, teams) {
     idx i = base + team;

@@ -90,6 +90,7 @@ void kcl_levels_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kc
                       bool adjoint) {
   const cycle c = {.k = k, .M = M, .h = M->data};
   (void)adjoint; /* A = A^H, or the method needs none */
+  for (int i = 0; i < M->samples; i++) kcl_expect(k, M->sample[i]);
   if (!takes_narrow(&c)) {
     record_level(&c, 0, z, r);
     return;

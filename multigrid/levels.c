@@ -240,7 +240,9 @@ static int build_levels(kcl_preconditioner *M, const kcl_precond_request *q,
   kcl_preconditioner_clear(M);
   g.h->levels = 0, M->narrow = g.b.narrow && M->tol >= LEAST_TOL;
   M->size.rows = (double)A->rows, M->size.nonzeros = (double)A->nnz;
-  int rc = add_levels(&g, A), end = ops->finish ? ops->finish(&g.b) : KCL_OK;
+  int rc = add_levels(&g, A);
+  if (!rc) rc = kcl_precond_add_samples(M, g.b.narrow);
+  const int end = ops->finish ? ops->finish(&g.b) : KCL_OK;
   ops->close(&g.b);
   free(g.b.near_null.owned);
   return end ? end : rc;

@@ -1,5 +1,6 @@
 /* Series of stages in one launch (core/opencl/series/series.c): as many iterations as with a launch per stage, in every type and with
- * several right-hand sides, in few launches; a group that does not come to a barrier; stages that are too large.
+ * several right-hand sides, in few launches; a group that does not come to a barrier; stages that are too large; programs that
+ * systems share.
  */
 #include "solver/solver.h"
 #include "tests/conform.h"
@@ -95,6 +96,21 @@ static void test_missing(kcl_context *ctx) {
          o.stages, o.launches, (long long)o.iterations);
 }
 
+/* Another system with levels of the same kinds needs no program that the first did not. */
+static void test_second_system(kcl_context *ctx) {
+  static const job first = {"poisson2d:40", "amg", "cg", KCL_D, 1},
+                   second = {"poisson3d:14", "amg", "cg", KCL_D, 1},
+                   third = {"jump2d:30", "amg", "cg", KCL_D, 1};
+  const int before = ctx->opencl->builds;
+  const outcome a = solve(ctx, &first, "1000000000");
+  const int needed = ctx->opencl->builds;
+  const outcome b = solve(ctx, &second, "1000000000"), c = solve(ctx, &third, "1000000000");
+  CHECKF(needed > before && ctx->opencl->builds == needed, "%d programs, then %d more",
+         needed - before, ctx->opencl->builds - needed);
+  CHECKF(a.launches < a.stages && b.launches < b.stages && c.launches < c.stages,
+         "%d, %d and %d launches", a.launches, b.launches, c.launches);
+}
+
 int main(void) {
   static const job jobs[] = {{"poisson2d:40", "amg", "cg", KCL_D, 1},
                              {"poisson2d:24", "amg", "cg", KCL_S, 3},
@@ -107,6 +123,8 @@ int main(void) {
     if (!places[i].ctx->opencl || !reopen(&places[i], "gpu", "-cl-opt-disable")) continue;
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
       if (can(&places[i], jobs[j].precision)) test_job(places[i].ctx, &jobs[j]);
+    if (can(&places[i], KCL_D) && reopen(&places[i], "gpu", "-cl-opt-disable"))
+      test_second_system(places[i].ctx);
     if (can(&places[i], KCL_D) && reopen(&places[i], "gpu:2", "-cl-opt-disable -DPATIENCE=0"))
       test_missing(places[i].ctx);
   }

@@ -87,6 +87,30 @@ else
   again "  and from then on"; json s.json "'as remembered' in d['changes'] and d['iterations'] < 60"; says "^method .*; remembered"
 fi
 
+# ------------------------------------------------------------------ kernels ahead
+run 2 "the cpu has no kernels" tune --kernels --device cpu; says "the cpu has no kernels to compile\|this is the cpu"
+run 2 "a matrix is needed without it" tune; says "lacks an operand"
+if "$prog" solve W.mtx --device opencl --format csr-scalar -q >out 2>err; then
+  KRYLOCL_OPTIONS=-cl-opt-disable KRYLOCL_CACHE=$dir/ahead
+  export KRYLOCL_OPTIONS KRYLOCL_CACHE
+  for layout in cpu gpu; do
+    KRYLOCL_LAYOUT=$layout; export KRYLOCL_LAYOUT
+    run 0 "tune --kernels, $layout layout" tune --kernels poisson2d:20 -s cg -p jacobi -f csr-scalar --device opencl
+    says "^systems  *1 set-ups"; says "^programs  *[1-9][0-9]* compiled, .* written"
+    run 0 "  another system then compiles nothing" solve poisson2d:31 -s cg -p jacobi -f csr-scalar --device opencl --verbose
+    says "^programs  *0 compiled, [1-9]"
+    run 0 "  nor does it, once more" tune --kernels poisson2d:20 -s cg -p jacobi -f csr-scalar --device opencl
+    says "^programs  *0 compiled, "
+  done
+  run 0 "a method that does not suit" tune --kernels convection:9 -s cg -p none -f csr-scalar --device opencl
+  KRYLOCL_CACHE='' "$prog" tune --kernels poisson2d:9 -s cg -p none -f csr-scalar --device opencl >out 2>err
+  says "nothing was kept"
+  unset KRYLOCL_OPTIONS KRYLOCL_LAYOUT
+  KRYLOCL_CACHE=$dir/cache
+else
+  echo "skip kernels ahead: no OpenCL device"
+fi
+
 # ------------------------------------------------------------------ tunables
 run 0 "tune --help" tune --help; says "KRYLOCL_TUNE"
 run 2 "no seconds" tune W.mtx --seconds 0; says "out of range"

@@ -9,16 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --source and --profile need an OpenCL device. If none was named and the choice is the cpu, the first OpenCL
+/* --source, --profile and --kernels need an OpenCL device. If none was named and the choice is the cpu, the first OpenCL
  * device is opened. */
 static int need_opencl(kcl_context *ctx, const cli_options *o, kcl_device *d) {
   const char *named = o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
   int rc;
-  if (d->platform >= 0 || !(o->source || o->profile)) return 0;
+  if (d->platform >= 0 || !(o->source || o->profile || o->kernels)) return 0;
   if (cli_ranks() > 1 || (named && *named && strcmp(named, "auto")))
     return cli_fail(KCL_USAGE,
                     "--%s is for OpenCL devices, and this is the cpu: add --device opencl",
-                    o->source ? "source" : "profile");
+                    o->source    ? "source"
+                    : o->profile ? "profile"
+                                 : "kernels");
   CLI_TRY(cli_lib(kcl_select(ctx, "opencl", 0)));
   CLI_TRY(cli_lib(kcl_device_current(ctx, d)));
 done:

@@ -28,6 +28,8 @@ int kcl_read_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, 
 int kcl_write_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, const void *from);
 void kcl_describe_buffer(kcl_context *ctx, void *buffer, kcl_buffer_place *out);
 
+kcl_program_counts kcl_count_programs(const kcl_context *ctx); /* natively none */
+
 /* Waits for the context's device have a limit from here on, or no longer (core/opencl/device/watch.c); natively nothing. */
 void kcl_watch_device(kcl_context *ctx, bool on);
 

@@ -27,3 +27,8 @@ static double native_estimate(const kcl_program *k) {
 double kcl_executor_estimate(kcl_program *k) {
   return k->ctx->opencl ? kcl_opencl_backend->estimate(k) : native_estimate(k);
 }
+
+kcl_program_counts kcl_count_programs(const kcl_context *ctx) {
+  return ctx->opencl ? kcl_opencl_backend->count_programs(ctx)
+                     : (kcl_program_counts){.compiled = 0};
+}

@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* Other parameters and the variables of EMIT and EACH; types that follow in a list of parameters. */
-static const char *const reserved[] = {"x",      "lo",      "hi",   "scratch", "messages",
-                                       "launch", "active",  "row",  "version", "local_row",
-                                       "scalar", "element", "pack", "single",  "narrow",
-                                       "real",   "factor",  "idx",  "message", "turns"};
+static const char *const reserved[] = {
+    "x",       "lo",        "hi",      "scratch", "messages",    "launch",       "active",   "row",
+    "version", "local_row", "scalar",  "element", "pack",        "single",       "narrow",   "real",
+    "factor",  "idx",       "message", "turns",   "slot_values", "series_words", "row_lanes"};
 /* Vectors, coefficients, sums and published copies of the stage. */
 static const char *const prefixes[] = {"v_", "f_", "sum_", "to_"};
 /* NAME_t is defined for a KCL_INT64 array; these are types of OpenCL C. */

@@ -2,6 +2,7 @@
 #include "core/matrix/stored.h"
 #include "core/base/context.h"
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,11 +68,10 @@ void kcl_stored_param(kcl_stored *m, const char *name, int64_t value) {
 }
 
 void kcl_stored_local_table(kcl_stored *m, double bytes) {
-  enum { LEAST_CHUNK = 512, MOST_CHUNK = 8192 };
-  int capacity = LEAST_CHUNK;
-  if (!kcl_stored_gpu_layout(m) || bytes <= 0 || bytes > MOST_CHUNK) return;
-  while (capacity < bytes) capacity *= 2;
-  m->local_scalars = capacity / (int)kcl_type_size(m->type);
+  enum { MOST_LOCAL = 8192 };
+  const double size = (double)kcl_type_size(m->type);
+  if (!kcl_stored_gpu_layout(m) || bytes <= 0 || bytes > MOST_LOCAL) return;
+  m->local_scalars = (int)ceil(bytes / size);
 }
 
 bool kcl_stored_gpu_layout(const kcl_stored *m) { return m->ctx->layout == KCL_LAYOUT_GPU; }

@@ -73,7 +73,7 @@ struct kcl_stored {
   /* ---- set by build for the device's kernels; the defaults suit one work-item per row */
   int lanes;         /* work-items per row; default 1, always 1 on CPU devices */
   int variant;       /* the constant VARIANT of the .cl; default 0 */
-  int local_scalars; /* scalars of local memory beyond one per work-item; default 0 */
+  int local_scalars; /* scalars of local memory beyond one per work-item, an argument; default 0 */
   int registers;     /* per work-item, so that its loads overlap; default 0: the compiler's */
   /* A work-item reads consecutive entries of its own row, so the number of work-groups is limited to
    * what the L1 cache holds. Default false. */
@@ -176,8 +176,7 @@ bool kcl_stored_gpu_layout(const kcl_stored *m);
 bool kcl_stored_on_device(const kcl_stored *m);
 const kcl_tune *kcl_stored_tune(const kcl_stored *m);
 
-/* For build: a table of so many bytes is copied into local memory by each work-group of a GPU, where it fits: sets local_scalars.
- * One of few sizes, so that matrices with other tables share kernels. */
+/* For build: a table of so many bytes is copied into local memory by each work-group of a GPU, where it fits: sets local_scalars. */
 void kcl_stored_local_table(kcl_stored *m, double bytes);
 
 /* For refuses: the sentence, in static memory of this thread. For build: fails with that sentence. */

@@ -28,6 +28,12 @@ typedef struct kcl_buffer_place {
   bool readable, writable; /* by kernels */
 } kcl_buffer_place;
 
+/* Programs of a context so far: those that the driver compiled, those from the cache folder, bytes of binaries written to it. */
+typedef struct kcl_program_counts {
+  int compiled, cached;
+  double bytes;
+} kcl_program_counts;
+
 typedef struct kcl_opencl_ops {
   const char *(*missing)(void); /* NULL, or why there is no OpenCL in this process */
   void (*list)(kcl_device *list, int capacity, int *count); /* appends every device there is */
@@ -44,6 +50,7 @@ typedef struct kcl_opencl_ops {
   int (*open)(kcl_program *k, kcl_executor *ex);
   void (*watch)(kcl_context *ctx, bool on); /* waits have a limit */
   double (*estimate)(kcl_program *k); /* seconds per pass over LOOP, matrices being outlines */
+  kcl_program_counts (*count_programs)(const kcl_context *ctx);
   void (*profile_take)(kcl_context *ctx, kcl_profile *out);
   int (*convert)(kcl_context *ctx, kcl_conversion which, void *y, void *x, int64_t n, double scale);
   /* As kcl_copy_column and those below it (core/device/device.h). */

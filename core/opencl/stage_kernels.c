@@ -1,4 +1,5 @@
 /* The kernels of stages: builds a program from its source, gives each stage its kernel and the arguments that do not change. */
+#include "core/opencl/codegen/codegen.h"
 #include "core/opencl/executor.h"
 #include "core/opencl/persistent/persistent.h"
 #include "core/opencl/series/series.h"
@@ -69,10 +70,25 @@ void kcl_run_close_launches(kcl_run *r) {
   }
 }
 
+static cl_int set_turns(cl_kernel kernel, cl_uint *i, const kcl_turns_arguments *turns) {
+  cl_int code = clSetKernelArg(kernel, (*i)++, sizeof turns->turns, &turns->turns);
+  code |= clSetKernelArg(kernel, (*i)++, sizeof turns->turns_before, &turns->turns_before);
+  return code |
+         clSetKernelArg(kernel, (*i)++, sizeof(short) * (size_t)(turns->slots ? turns->slots : 1),
+                        turns->slot);
+}
+
+static cl_int set_state_sizes(const kcl_run *r, cl_kernel kernel, cl_uint *i) {
+  const cl_int words = (cl_int)(r->state_bytes / sizeof(cl_int)), slots = r->k->slots;
+  const cl_int code = clSetKernelArg(kernel, (*i)++, sizeof words, &words);
+  return code | clSetKernelArg(kernel, (*i)++, sizeof slots, &slots);
+}
+
 /* All but number 1, the launch's: states, n, groups before, sums over ranks, history, matrix, vectors. A buffer costs 0.25 us a
  * launch (NVIDIA H200), so no stage is given the history that does not write it. */
-static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, kcl_launch *l,
-                                  size_t groups_before, const kcl_turns_arguments *turns) {
+static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, const kcl_emit *owner,
+                                  kcl_launch *l, size_t groups_before,
+                                  const kcl_turns_arguments *turns) {
   cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
   cl_uint i = 2;
   code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->states);
@@ -83,17 +99,18 @@ static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, kcl_launch *l,
   if (kcl_stage_writes_history(s))
     code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
   if (s->A) code |= kcl_run_set_matrix(r, l->kernel, &i, s->A);
+  if (kcl_lanes_are_argument(owner))
+    code |= clSetKernelArg(l->kernel, i++, sizeof s->A->lanes, &s->A->lanes);
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   const int count = turns ? turns->vectors : kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   for (int v = 0; v < count; v++)
     code |=
         clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->vec[turns ? turns->vector[v] : list[v]]);
-  if (!turns) return code;
-  code |= clSetKernelArg(l->kernel, i++, sizeof turns->turns, &turns->turns);
-  code |= clSetKernelArg(l->kernel, i++, sizeof turns->turns_before, &turns->turns_before);
-  return code |
-         clSetKernelArg(l->kernel, i, sizeof(short) * (size_t)(turns->slots ? turns->slots : 1),
-                        turns->slot);
+  if (turns) code |= set_turns(l->kernel, &i, turns);
+  if (owner->passes_state) code |= set_state_sizes(r, l->kernel, &i);
+  const int64_t scratch = kcl_stage_scratch(owner, s->A);
+  if (scratch) code |= clSetKernelArg(l->kernel, i, (size_t)scratch * r->scalar_bytes, NULL);
+  return code;
 }
 
 static int make_prepare(kcl_run *r, cl_program of, const kcl_stage *s, kcl_launch *l,
@@ -141,8 +158,9 @@ static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
   kcl_turns_arguments turns;
   const bool counts = kcl_stage_counts_turns(r->k, &r->geometry, phase, number) &&
                       kcl_stage_serves(r->k, phase, at->number, number, &turns);
+  const kcl_emit owner = kcl_emit_owner(r->k, &r->geometry, at);
   return kcl_cl_check(run_context(r),
-                      set_stage_arguments(r, s, l, groups_before, counts ? &turns : NULL),
+                      set_stage_arguments(r, s, &owner, l, groups_before, counts ? &turns : NULL),
                       "clSetKernelArg", name);
 }
 

@@ -117,6 +117,8 @@ void kcl_residual(kcl_program *k, kcl_vec r, kcl_slot rr);
 /* VERIFY, between two passes over LOOP, for which slots and partial sums are lost: squared norms of each vector that LOOP goes on
  * from, in the order of vectors, and, unless the vector of kcl_residual is another one then, of gap = r - (b - A x). After LOOP. */
 void kcl_record_verification(kcl_program *k, bool gap);
+/* For preconditioners: matrices of this format, with these arrays, occur in place of those applied (kcl_program.expect). */
+void kcl_expect(kcl_program *k, kcl_stored *A);
 /* The vector for M^-1 r: a new one; without a preconditioner r itself, and kcl_precondition records nothing. */
 kcl_vec kcl_preconditioned(kcl_program *k, kcl_vec r, const char *name, ...) KCL_PRINTF(3, 4);
 void kcl_precondition(kcl_program *k, kcl_vec z, kcl_vec r,
@@ -185,7 +187,7 @@ typedef struct kcl_op {
 } kcl_op;
 
 enum { KCL_MOST_STAGE_VECTORS = 32, KCL_MOST_STAGE_OPS = 64 }; /* a full stage is ended */
-enum { KCL_MOST_TEMPORARIES = 4 };
+enum { KCL_MOST_TEMPORARIES = 4, KCL_MOST_EXPECTED = 4 };
 
 typedef struct kcl_stage {
   int64_t n;      /* elements; 0: scalars alone */
@@ -272,7 +274,11 @@ struct kcl_program {
   kcl_vector_info *vector; /* [vectors] */
   kcl_symbol *slot;        /* [slots] their names */
   kcl_name_table names[2]; /* of vectors, of slots */
-  kcl_applied *op;         /* [ops] each that a stage applies, once, in order of first use */
+  /* Such matrices, never multiplied by, may stand in the place of those applied, in the same program for another system: kernels that
+   * serve many stages are compiled for them, too. Not owned. */
+  kcl_stored *expect[KCL_MOST_EXPECTED];
+  int expected;
+  kcl_applied *op; /* [ops] each that a stage applies, once, in order of first use */
   int ops;
   int vectors, slots, phase;
   int turn;       /* of the operations being recorded */

@@ -35,6 +35,12 @@ static bool used_as_coefficient(const kcl_stage *s, kcl_slot slot) {
 
 /* ---------------------------------------------------------------- verbs on vectors */
 
+void kcl_expect(kcl_program *k, kcl_stored *A) {
+  for (int i = 0; i < k->expected; i++)
+    if (k->expect[i] == A) return;
+  if (k->expected < KCL_MOST_EXPECTED) k->expect[k->expected++] = A;
+}
+
 static void push_operation(kcl_program *k, kcl_op **list, int *count, kcl_op op) {
   kcl_op *o = kcl_program_grow(k, (void **)list, *count, sizeof *o);
   if (o) *o = op, o->turn = k->turn, ++*count;

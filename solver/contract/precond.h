@@ -106,6 +106,8 @@ struct kcl_preconditioner {
   /* The matrix it was set up for, owned, where programs of other matrices apply it; NULL: that is the program's. */
   kcl_stored *A;
   int vectors, matrices;
+  kcl_stored *sample[KCL_MOST_EXPECTED]; /* [samples], owned: of all kinds that levels have */
+  int samples;
   void *data; /* of kind, for apply; freed with free() */
   kcl_precond_size size;
   char note[160]; /* for reports, or empty */
@@ -128,6 +130,8 @@ int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint);
 /* As kcl_precond_add_matrix, for one of many matrices: in one of the few formats that all levels have, so that they share kernels. narrow: in double, its
  * values are stored as float. */
 int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C, bool narrow);
+/* M->sample for kcl_expect: a matrix of one entry of each kind that kcl_precond_add_level makes on GPUs. */
+int kcl_precond_add_samples(kcl_preconditioner *M, bool narrow);
 /* For levels that are made on the device: their format; and one in it, which M takes over. longest: entries of a row. */
 int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
                              const kcl_format **out);

@@ -192,7 +192,43 @@ kcl_preconditioner *kcl_preconditioner_share(kcl_preconditioner *M) {
   return M;
 }
 
+static int add_sample(kcl_preconditioner *M, int64_t nnz, bool narrow) {
+  static const double one[2] = {1, 0};
+  static const int64_t row_ptr[] = {0, 1};
+  static const int32_t col[] = {0};
+  const kcl_csr C = {.rows = 1,
+                     .cols = 1,
+                     .nnz = 1,
+                     .row_ptr = (int64_t *)(uintptr_t)row_ptr,
+                     .col = (int32_t *)(uintptr_t)col,
+                     .val = (void *)(uintptr_t)one,
+                     .type = M->type};
+  const kcl_format *f;
+  kcl_stored *m = NULL;
+  int rc;
+  KCL_TRY(kcl_precond_level_format(M, 1, nnz, &f));
+  KCL_TRY(kcl_stored_build(M->ctx, f, &C, &m));
+  if (narrow) KCL_TRY(kcl_stored_narrow(m));
+  M->sample[M->samples++] = m, m = NULL;
+done:
+  kcl_stored_free(&m);
+  return rc;
+}
+
+int kcl_precond_add_samples(kcl_preconditioner *M, bool narrow) {
+  enum { LONG = 1000 };
+  int rc;
+  if (M->ctx->layout != KCL_LAYOUT_GPU) return KCL_OK;
+  KCL_TRY(add_sample(M, LONG, narrow));
+  KCL_TRY(add_sample(M, 1, narrow));
+  if (narrow) KCL_TRY(add_sample(M, LONG, false)); /* the dense inverse, */
+  if (narrow) KCL_TRY(add_sample(M, 1, false));    /* also of a few rows */
+done:
+  return rc;
+}
+
 void kcl_preconditioner_clear(kcl_preconditioner *m) {
+  while (m->samples) kcl_stored_free(&m->sample[--m->samples]);
   for (int i = 0; i < m->vectors; i++) free_vector(m->ctx, &m->vector[i]);
   for (int i = 0; i < m->matrices; i++)
     kcl_stored_free(&m->matrix[i].C), kcl_stored_free(&m->matrix[i].CH);

@@ -1,14 +1,17 @@
 /* kcl_context: its numbers and texts. What it is: core/base/context.h, core/device/device.c. */
 #include "core/base/context.h"
 #include "core/base/shape.h"
+#include "core/device/device.h"
 #include "core/program/executor.h"
 #include "solver/interface/handles.h"
 #include <stdlib.h>
 #include <string.h>
 
 int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
-  static const char *const names[] = {"threads",     "memory", "units", "double",
-                                      "max_restart", "rank",   "ranks", "stream_rate"};
+  static const char *const names[] = {"threads",         "memory",       "units",
+                                      "double",          "max_restart",  "rank",
+                                      "ranks",           "stream_rate",  "programs_compiled",
+                                      "programs_cached", "program_bytes"};
   kcl_device d;
   int rc;
   if (out) *out = 0;
@@ -23,6 +26,10 @@ int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
     return *out = ctx->opencl ? KCL_OPENCL_RESTART : KCL_MAX_RESTART, KCL_OK;
   if (!strcmp(name, "rank")) return *out = ctx->world ? ctx->world->rank : 0, KCL_OK;
   if (!strcmp(name, "ranks")) return *out = ctx->world ? ctx->world->ranks : 1, KCL_OK;
+  const kcl_program_counts p = kcl_count_programs(ctx);
+  if (!strcmp(name, "programs_compiled")) return *out = p.compiled, KCL_OK;
+  if (!strcmp(name, "programs_cached")) return *out = p.cached, KCL_OK;
+  if (!strcmp(name, "program_bytes")) return *out = p.bytes, KCL_OK;
   if (!strcmp(name, "double")) return *out = d.has_double, KCL_OK;
   return kcl_refuse_name(ctx, "number", name, names, sizeof names / sizeof *names);
 }

@@ -14,11 +14,14 @@ typedef struct kcl_emit {
   bool unnamed; /* its kernel serves other stages, too (stage_shared.c): vectors are v0, v1 ... */
   char id[32];  /* a suffix of names: kcl_stage_id */
   bool cpu;     /* CPU layout: a work-group is one work-item */
-  bool persistent; /* the stage is a part of the persistent kernel */
-  bool turns;      /* its kernel is told how many turns its loops have */
+  bool persistent;   /* the stage is a part of the persistent kernel */
+  bool turns;        /* its kernel is told how many turns its loops have */
+  bool passes_state; /* its kernel serves other programs, too: it is told the sizes of the state */
 } kcl_emit;
 
 kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number);
+/* The same of the stage that owns a kernel. */
+kcl_emit kcl_emit_owner(const kcl_program *k, const kcl_geometry *g, const kcl_stage_kernel *at);
 /* The suffix of a stage's names in source, such as 1_0. The preconditioner's own stages, which may be any number, do not count. */
 void kcl_stage_id(const kcl_program *k, int phase, int number, char id[32]);
 
@@ -37,6 +40,11 @@ static inline bool kcl_emit_narrow(const kcl_emit *e, kcl_vec v) { return e->k->
 /* The matrix of the stage's product, its columns renumbered where the geometry says so; and the prefix of its arrays. */
 const kcl_stored *kcl_emit_matrix(const kcl_emit *e);
 const char *kcl_emit_prefix(const kcl_emit *e);
+
+/* Is the number of work-items per row an argument of the stage's kernel? Then matrices of levels share it. (series_plan.c) */
+bool kcl_lanes_are_argument(const kcl_emit *e);
+/* Is it alone in its program, and reads no slots? Then programs of other methods share it. (series_plan.c) */
+bool kcl_stage_passes_state(const kcl_program *k, const kcl_stage_kernel *at);
 
 /* ---- scalars.c */
 enum { KCL_AT_ONCE = 4 };                /* dots reduced with common barriers (kernels/stage.clh) */
@@ -83,11 +91,11 @@ const kcl_stage *kcl_persistent_before(const kcl_program *k, const kcl_stage *s)
 bool kcl_ends_in_flight(
     const kcl_stage *s); /* does it end with a reduction (or barrier) in flight? */
 
-/* ---- stage_source.c: a stage as a kernel, as a function of a series */
+/* ---- stage_source.c: a stage as a kernel */
+/* Scalars of local memory that are the last argument of the stage's kernel, for its product with A; 0: it has no such argument. */
+int64_t kcl_stage_scratch(const kcl_emit *e, const kcl_stored *A);
 void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e); /* its operations, one per line */
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                          kcl_phase phase, int number, bool alone);
-void kcl_put_stage_function(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                            kcl_phase phase, int number, int function);
+                          const kcl_stage_kernel *at);
 
 #endif

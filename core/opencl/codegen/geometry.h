@@ -73,6 +73,12 @@ bool kcl_stage_can_share(const kcl_program *k, int phase, int number);
 /* Work-items per row in a series: one of few numbers, so that hierarchies have the same source; 1 where rows would be added up
  * in local memory. */
 int kcl_series_lanes(const kcl_program *k, const kcl_stored *A);
+/* May it differ between products that share a kernel, which is told it? */
+bool kcl_lanes_vary(const kcl_program *k, const kcl_stored *A);
+/* Stages of a series have at most so many arrays and integers of a matrix, and vectors. */
+enum { KCL_SERIES_MATRIX = 8, KCL_SERIES_VECTORS = 12 };
+bool kcl_series_suits(const kcl_program *k, int phase, int number); /* if it is small enough? */
+bool kcl_series_uses_slots(const kcl_program *k); /* as coefficients, in any of these */
 bool kcl_stage_in_series(const kcl_program *k, const kcl_geometry *g, int phase, int number);
 /* The next such stage after this one, (0, -1) at first; false: there is none. */
 bool kcl_series_next(const kcl_program *k, const kcl_geometry *g, int *phase, int *number);

@@ -56,7 +56,12 @@ void kcl_put_arrays(kcl_source *t, const kcl_stored *m, int typed, const char *p
 static void put_emit(kcl_source *t, const kcl_emit *e) {
   const char *y = kcl_emit_vec(e, e->s->y);
   if (e->s->A->format->scatter) return;
-  if (e->cpu && kcl_rhs_width(e->k) == 1)
+  if (e->g->series)
+    kcl_put(t,
+            "#define EMIT_PARAMS , const int active, local const scalar *slot_values, local const "
+            "ulong *series_words\n"
+            "#define EMIT(i, value) finish(i, value, active, slot_values, series_words)\n");
+  else if (e->cpu && kcl_rhs_width(e->k) == 1)
     kcl_put(t,
             "#define EMIT_PARAMS , global scalar *restrict v_%s\n"
             "#define EMIT(i, value) v_%s[i] = (value)\n",
@@ -69,6 +74,7 @@ static void put_emit(kcl_source *t, const kcl_emit *e) {
 }
 
 static int lanes(const kcl_emit *e) {
+  if (kcl_lanes_are_argument(e)) return 0;
   return e->g->series ? kcl_series_lanes(e->k, e->s->A) : kcl_emit_matrix(e)->lanes;
 }
 
@@ -79,9 +85,10 @@ void kcl_put_format(kcl_source *t, const kcl_emit *e) {
   snprintf(file, sizeof file, "%s.cl", m->format->kernel);
   kcl_put(t, "#define MATRIX "), kcl_put_arrays(t, m, KCL_ARRAYS_TYPED, NULL);
   if (m->message_slots) kcl_put(t, ", global volatile message *messages, const uint launch");
+  if (kcl_lanes_are_argument(e)) kcl_put(t, ", const int row_lanes");
   kcl_put(t, "\n#define PREPARED "), kcl_put_arrays(t, m, KCL_ARRAYS_WRITTEN, NULL);
   kcl_put(t, "\n#define LANES %d\n#define VARIANT %d\n#define LOCAL_SCALARS %d\n", lanes(e),
-          m->variant, e->persistent ? 0 : m->local_scalars);
+          m->variant, !e->persistent && m->local_scalars);
   for (int i = 0; i < m->arrays; i++)
     if (m->array[i].kind == KCL_INT64)
       kcl_put(t, "#define %s_t %s\n", m->array[i].name, m->nnz < INT32_MAX ? "int" : "long");
@@ -118,6 +125,7 @@ void kcl_put_product(kcl_source *t, const kcl_emit *e) {
   bool blocks = e->cpu && kcl_rhs_width(e->k) == 1;
   kcl_put(t, "visit_%s(", e->id), kcl_put_arrays(t, m, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
   if (m->message_slots) kcl_put(t, ", MESSAGES, launch");
+  if (kcl_lanes_are_argument(e)) kcl_put(t, ", row_lanes");
   put_product_arguments(t, e);
   if (blocks)
     kcl_put(t, ", v_%s", kcl_emit_vec(e, e->s->y));

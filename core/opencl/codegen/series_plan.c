@@ -3,6 +3,7 @@
  */
 #include "core/opencl/codegen/codegen.h"
 #include "core/opencl/device/device.h"
+#include "core/program/ranks.h"
 #include <string.h>
 
 bool kcl_stage_can_share(const kcl_program *k, int phase, int number) {
@@ -26,13 +27,53 @@ int kcl_series_lanes(const kcl_program *k, const kcl_stored *A) {
   return A->lanes <= SHORT_ROWS ? SHORT_ROWS : LONG_ROW;
 }
 
+/* Sums of lanes by warp shuffles take any number up to a warp, at the same speed. */
+bool kcl_lanes_vary(const kcl_program *k, const kcl_stored *A) {
+  enum { WARP = 32 };
+  return k->ctx->opencl->is_nvidia && A->lanes > 1 && A->lanes <= WARP &&
+         !strcmp(A->format->kernel, "spmv_csr");
+}
+
+bool kcl_lanes_are_argument(const kcl_emit *e) {
+  return e->unnamed && e->s->A && kcl_lanes_vary(e->k, e->s->A);
+}
+
+/* Has a table room for the stage? */
+static bool has_few_operands(const kcl_stage *s) {
+  kcl_vec list[KCL_MOST_STAGE_VECTORS];
+  return s->vectors <= KCL_SERIES_VECTORS && s->A->arrays + s->A->params <= KCL_SERIES_MATRIX &&
+         kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS) <= KCL_SERIES_VECTORS;
+}
+
+bool kcl_series_suits(const kcl_program *k, int phase, int number) {
+  const kcl_stage *s = &k->stage[phase][number];
+  return kcl_stage_can_share(k, phase, number) && !s->cycle_end && has_simple_rows(k, s->A) &&
+         has_few_operands(s);
+}
+
+static bool uses_slots(const kcl_stage *s) {
+  for (int i = 0; i < s->vectors; i++)
+    if (s->vector[i].code == KCL_OP_LINCOMB &&
+        (s->vector[i].a.slot >= 0 || s->vector[i].b.slot >= 0))
+      return true;
+  return false;
+}
+
+bool kcl_stage_passes_state(const kcl_program *k, const kcl_stage_kernel *at) {
+  return at->alone && !kcl_program_ranks(k) && !uses_slots(&k->stage[at->phase][at->number]);
+}
+
+bool kcl_series_uses_slots(const kcl_program *k) {
+  for (int phase = 0; phase < KCL_PHASES; phase++)
+    for (int i = 0; i < k->stages[phase]; i++)
+      if (kcl_series_suits(k, phase, i) && uses_slots(&k->stage[phase][i])) return true;
+  return false;
+}
+
 static bool fits_series(const kcl_program *k, const kcl_geometry *g, int phase, int i) {
-  if (!g->series_groups || g->without_loop || i < 0 || i >= k->stages[phase] ||
-      !kcl_stage_can_share(k, phase, i))
-    return false;
-  const kcl_stage *s = &k->stage[phase][i];
-  return !s->cycle_end && has_simple_rows(k, s->A) &&
-         kcl_stage_bytes(k, s, kcl_rhs_width(k)) <= g->series_bytes;
+  if (!g->series_groups || g->without_loop || i < 0 || i >= k->stages[phase]) return false;
+  return kcl_series_suits(k, phase, i) &&
+         kcl_stage_bytes(k, &k->stage[phase][i], kcl_rhs_width(k)) <= g->series_bytes;
 }
 
 bool kcl_stage_in_series(const kcl_program *k, const kcl_geometry *g, int phase, int number) {

@@ -9,13 +9,15 @@
 
 static bool same_lanes(const kcl_program *k, const kcl_stored *a, const kcl_stored *b,
                        bool in_series) {
+  if (kcl_lanes_vary(k, a) && kcl_lanes_vary(k, b)) return true;
   return in_series ? kcl_series_lanes(k, a) == kcl_series_lanes(k, b) : a->lanes == b->lanes;
 }
 
 static bool same_matrices(const kcl_stored *a, const kcl_stored *b) {
-  if (a->format != b->format || a->variant != b->variant || a->local_scalars != b->local_scalars ||
-      a->arrays != b->arrays || a->params != b->params || !a->message_slots != !b->message_slots ||
-      !a->prepare_items != !b->prepare_items || (a->nnz < INT32_MAX) != (b->nnz < INT32_MAX))
+  if (a->format != b->format || a->variant != b->variant ||
+      !a->local_scalars != !b->local_scalars || a->arrays != b->arrays || a->params != b->params ||
+      !a->message_slots != !b->message_slots || !a->prepare_items != !b->prepare_items ||
+      (a->nnz < INT32_MAX) != (b->nnz < INT32_MAX))
     return false;
   for (int i = 0; i < a->arrays; i++)
     if (strcmp(a->array[i].name, b->array[i].name) || a->array[i].kind != b->array[i].kind)

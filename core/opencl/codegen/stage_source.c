@@ -29,8 +29,6 @@ static const kcl_stage *before(const kcl_emit *e) {
   return kcl_stage_previous(e->k, e->phase, e->number);
 }
 
-static int local_scalars(const kcl_emit *e) { return e->s->A ? e->s->A->local_scalars : 0; }
-
 /* ---------------------------------------------------------------- holes */
 
 static void id(kcl_source *t, const void *of) { kcl_put(t, "%s", ((const kcl_emit *)of)->id); }
@@ -78,6 +76,7 @@ static void history_parameter(kcl_source *t, const void *of) {
 static void put_stage_matrix(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   if (e->s->A) kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_ARRAYS_TYPED, kcl_emit_prefix(e));
+  if (kcl_lanes_are_argument(e)) kcl_put(t, ", const int row_lanes");
 }
 
 static void put_stage_vectors(kcl_source *t, const void *of) { kcl_put_vectors(t, of, true); }
@@ -92,13 +91,41 @@ static void prepared_arguments(kcl_source *t, const void *of) {
   kcl_put_arrays(t, e->s->A, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
 }
 
-static void put_stage_sums_at_once(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
+static int sums_at_once(const kcl_emit *e) {
   const int dots = kcl_stage_dots(e->s), previous = before(e) ? kcl_stage_dots(before(e)) : 0;
-  kcl_put(t, "%d", kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous)));
+  return kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous));
 }
 
-static void format_scalars(kcl_source *t, const void *of) { kcl_put(t, "%d", local_scalars(of)); }
+static bool scratch_is_argument(const kcl_emit *e) { return e->s->A && e->s->A->local_scalars; }
+
+int64_t kcl_stage_scratch(const kcl_emit *e, const kcl_stored *A) {
+  return scratch_is_argument(e) ? (int64_t)e->g->group * sums_at_once(e) + A->local_scalars : 0;
+}
+
+static void state_parameters(kcl_source *t, const void *of) {
+  if (((const kcl_emit *)of)->passes_state) kcl_put(t, ", const int state_words, const int slots");
+}
+
+static void put_load_state(kcl_source *t, const void *of) {
+  kcl_put(t, ((const kcl_emit *)of)->passes_state ? "pass_state(IN, OUT, slots, s, control);\n"
+                                                  : "load_state(IN, s, control);\n");
+}
+
+static void put_store_state(kcl_source *t, const void *of) {
+  if (!((const kcl_emit *)of)->passes_state) kcl_put(t, "store_state(OUT, s, control);\n");
+}
+
+static void scratch_parameter(kcl_source *t, const void *of) {
+  if (scratch_is_argument(of)) kcl_put(t, ", local scalar *scratch");
+}
+
+static void scratch_arrays(kcl_source *t, const void *of) {
+  if (scratch_is_argument(of))
+    kcl_put(t, "local scalar s[SLOTS * NRHS];\n");
+  else
+    kcl_put(t, "local scalar s[SLOTS * NRHS + WG * %d], *scratch = s + SLOTS * NRHS;\n",
+            sums_at_once(of));
+}
 
 static void put_stage_totals(kcl_source *t, const void *of) {
   int width = kcl_rhs_width(((const kcl_emit *)of)->k);
@@ -166,8 +193,11 @@ static const kcl_hole holes[] = {{"id", id},
                                  {"slots_of_turns", slots_of_turns},
                                  {"prepared_parameters", prepared_parameters},
                                  {"prepared_arguments", prepared_arguments},
-                                 {"sums_at_once", put_stage_sums_at_once},
-                                 {"format_scalars", format_scalars},
+                                 {"state_parameters", state_parameters},
+                                 {"load_state", put_load_state},
+                                 {"store_state", put_store_state},
+                                 {"scratch_parameter", scratch_parameter},
+                                 {"scratch_arrays", scratch_arrays},
                                  {"totals", put_stage_totals},
                                  {"cycle_end", cycle_end},
                                  {"cycle_end_before", cycle_end_before},
@@ -185,23 +215,19 @@ static void put_prepare_kernel(kcl_source *t, const void *of) {
   if (e->s->A && e->s->A->prepare_items) kcl_put_skeleton(t, "prepare.cl", holes, HOLES, e);
 }
 
+kcl_emit kcl_emit_owner(const kcl_program *k, const kcl_geometry *g, const kcl_stage_kernel *at) {
+  kcl_emit e = kcl_emit_stage(k, g, (kcl_phase)at->phase, at->number);
+  if (at->alone) snprintf(e.id, sizeof e.id, "shared");
+  e.passes_state = kcl_stage_passes_state(k, at);
+  return e;
+}
+
 /* Types of the format's arrays end with its text. */
-static void put_skeleton(kcl_source *t, const char *file, const kcl_emit *e) {
-  kcl_put_skeleton(t, file, holes, HOLES, e);
-  for (int i = 0; e->s->A && i < e->s->A->arrays; i++)
-    if (e->s->A->array[i].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", e->s->A->array[i].name);
-}
-
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                          kcl_phase phase, int number, bool alone) {
-  kcl_emit e = kcl_emit_stage(k, g, phase, number);
-  if (alone) snprintf(e.id, sizeof e.id, "shared");
-  put_skeleton(t, "stage.cl", &e);
-}
-
-void kcl_put_stage_function(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                            kcl_phase phase, int number, int function) {
-  kcl_emit e = kcl_emit_stage(k, g, phase, number);
-  snprintf(e.id, sizeof e.id, "%d", function);
-  put_skeleton(t, "series_stage.cl", &e);
+                          const kcl_stage_kernel *at) {
+  const kcl_emit e = kcl_emit_owner(k, g, at);
+  const kcl_stored *A = e.s->A;
+  kcl_put_skeleton(t, "stage.cl", holes, HOLES, &e);
+  for (int i = 0; A && i < A->arrays; i++)
+    if (A->array[i].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", A->array[i].name);
 }

@@ -20,6 +20,7 @@
 #include "core/matrix/stored.h"
 #include "core/opencl/device/cl.h"
 #include "core/opencl/opencl.h"
+#include <stdatomic.h>
 #include <stdio.h>
 
 typedef struct kcl_pool kcl_pool;
@@ -55,9 +56,10 @@ struct kcl_opencl {
   cl_kernel copy[2][2], measure[2];              /* of columns.c, likewise, in float and double; */
   cl_mem measured;                               /* its partial sums */
   int builds, compiled,
-      from_cache;  /* programs: all, those the driver compiled, those from the disk */
-  int rounding[2]; /* of double, of float: 0 not tested, 1 right, else 2 + what is wrong */
-  bool dumped;     /* something, to the file of KRYLOCL_DUMP */
+      from_cache;      /* programs: all, those the driver compiled, those from the disk */
+  atomic_llong stored; /* bytes of binaries written to the cache folder */
+  int rounding[2];     /* of double, of float: 0 not tested, 1 right, else 2 + what is wrong */
+  bool dumped;         /* something, to the file of KRYLOCL_DUMP */
   struct kcl_event_log *log; /* NULL: no event times */
   kcl_watched *watched;      /* NULL: waits have no limit */
 };
@@ -176,6 +178,7 @@ cl_int kcl_opencl_compile(kcl_context *ctx, cl_program p, const char *options, b
 /* first, options that change no binary, and options, malloc'd; NULL: out of memory. */
 char *kcl_opencl_all_options(const kcl_opencl *o, const char *first, const char *options);
 void kcl_opencl_forget_programs(kcl_opencl *o);
+kcl_program_counts kcl_opencl_count_programs(const kcl_context *ctx);
 /* Texts of a built program, to be freed, or NULL: the compiler's log; the binary, ended by a zero, with its size. */
 char *kcl_opencl_log(const kcl_opencl *o, cl_program p);
 char *kcl_opencl_binary(cl_program p, size_t *size);

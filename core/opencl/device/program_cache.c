@@ -46,12 +46,12 @@ static cl_program load_binary(kcl_opencl *o, const char *key, const char *option
 }
 
 /* Stores a program's binary, if there is a folder: some drivers compile further to return one. */
-static void store_binary(const char *key, cl_program p) {
+static void store_binary(kcl_opencl *o, const char *key, cl_program p) {
   char path[4096];
   size_t size;
   if (kcl_cache_path(folder, "", path, sizeof path)) return;
   char *binary = kcl_opencl_binary(p, &size);
-  if (binary) kcl_cache_put(folder, key, binary, size);
+  if (binary) kcl_cache_put(folder, key, binary, size), o->stored += (long long)size;
   free(binary);
 }
 
@@ -155,6 +155,11 @@ void kcl_opencl_forget_programs(kcl_opencl *o) {
   if (o->compiled) kcl_cache_trim(folder, most_kept);
 }
 
+kcl_program_counts kcl_opencl_count_programs(const kcl_context *ctx) {
+  const kcl_opencl *o = ctx->opencl;
+  return (kcl_program_counts){o->compiled, o->from_cache, (double)o->stored};
+}
+
 /* ---------------------------------------------------------------- compiling */
 
 typedef struct build_job {
@@ -174,7 +179,7 @@ typedef struct build_batch {
 } build_batch;
 
 static void compile(kcl_context *ctx, build_job *j) {
-  const kcl_opencl *o = ctx->opencl;
+  kcl_opencl *o = ctx->opencl;
   const char *source = j->of->source;
   cl_program *p = &j->of->program;
   j->call = "clCreateProgramWithSource";
@@ -184,7 +189,7 @@ static void compile(kcl_context *ctx, build_job *j) {
   const double begin = kcl_now();
   j->code = kcl_opencl_compile(ctx, *p, j->of->options, &j->stopped);
   j->seconds = kcl_now() - begin;
-  if (!j->code && !j->stopped) store_binary(j->key, *p);
+  if (!j->code && !j->stopped) store_binary(o, j->key, *p);
 }
 
 /* Reports progress, by the thread that uses the context alone: kcl_context_watch promises that. */

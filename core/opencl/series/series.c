@@ -2,8 +2,8 @@
  * its work where the level is small; within one launch a grid barrier stands between stages (kernels/series.clh).
  *
  * A buffer argument costs 0.25 us per launch, and a series has a hundred. So its kernel is given a table: for each stage the
- * number of its function, its elements, the work-groups that have some, and its arguments, buffers by their addresses, which the
- * device is asked for once.
+ * numbers of its product and its operations, its elements, the work-groups that have some, and its arguments, buffers by their
+ * addresses, which the device is asked for once.
  */
 #include "core/opencl/series/series.h"
 #include <stdlib.h>
@@ -86,20 +86,6 @@ done:
 
 /* ---------------------------------------------------------------- the table */
 
-typedef struct series_kinds {
-  kcl_series_kind list[KCL_MOST_KINDS];
-  int count;
-} series_kinds;
-
-/* The number of a stage's function in the source. */
-static cl_ulong function_of(const kcl_run *r, const series_kinds *known, int phase, int number) {
-  int i = 0;
-  kcl_stage_shared(r->k, &r->series.geometry, &phase, &number);
-  while (i < known->count && (known->list[i].phase != phase || known->list[i].number != number))
-    i++;
-  return (cl_ulong)i;
-}
-
 /* Work-groups that have elements of a stage, with the most work-items per row (EACH and EACH_TEAM of kernels/rows.clh). */
 static cl_ulong groups_of(const kcl_run *r, const kcl_stage *s) {
   const int64_t group = r->series.geometry.group, items = s->n * kcl_series_lanes(r->k, s->A),
@@ -107,16 +93,19 @@ static cl_ulong groups_of(const kcl_run *r, const kcl_stage *s) {
   return (cl_ulong)(groups < 1 ? 1 : groups < most ? groups : most);
 }
 
-static void put_words(const kcl_run *r, const series_kinds *known, kcl_phase phase, int i,
+static void put_words(const kcl_run *r, const kcl_series_parts *parts, const kcl_stage *s,
                       const cl_ulong *address, cl_ulong *w) {
-  const kcl_stage *s = &r->k->stage[phase][i];
   kcl_vec used[KCL_MOST_STAGE_VECTORS];
   const int count = kcl_stage_vectors(s, used, KCL_MOST_STAGE_VECTORS);
-  *w++ = function_of(r, known, phase, i);
-  *w++ = (cl_ulong)s->n, *w++ = groups_of(r, s);
-  for (int a = 0; a < s->A->arrays; a++) *w++ = address[matrix_word(r, s->A) + a];
-  for (int p = 0; p < s->A->params; p++) *w++ = (cl_ulong)s->A->param[p].value;
-  for (int v = 0; v < count; v++) *w++ = address[vector_at(used[v])];
+  w[KCL_WORD_PRODUCT] = (cl_ulong)kcl_series_product(r->k, parts, s);
+  w[KCL_WORD_OPERATIONS] = (cl_ulong)kcl_series_operations(r->k, parts, s);
+  w[KCL_WORD_ELEMENTS] = (cl_ulong)s->n, w[KCL_WORD_GROUPS] = groups_of(r, s);
+  w[KCL_WORD_X] = address[vector_at(s->x)];
+  w[KCL_WORD_LANES] = (cl_ulong)kcl_series_lanes(r->k, s->A);
+  for (int a = 0; a < s->A->arrays; a++) w[KCL_WORD_MATRIX + a] = address[matrix_word(r, s->A) + a];
+  for (int p = 0; p < s->A->params; p++)
+    w[KCL_WORD_MATRIX + s->A->arrays + p] = (cl_ulong)s->A->param[p].value;
+  for (int v = 0; v < count; v++) w[KCL_WORD_VECTOR + v] = address[vector_at(used[v])];
 }
 
 /* Stages of series before stage `number` of `phase`; with phase KCL_PHASES, all of them. */
@@ -129,21 +118,21 @@ static int stages_before(const kcl_run *r, int phase, int number) {
 
 static int write_table(kcl_run *r, const cl_ulong *address) {
   const kcl_program *k = r->k;
-  const int words = kcl_series_words(k, &r->geometry);
-  const int64_t all = (int64_t)words * stages_before(r, KCL_PHASES, 0),
+  const int64_t all = (int64_t)KCL_SERIES_WORDS * stages_before(r, KCL_PHASES, 0),
                 bytes = all * (int64_t)sizeof(cl_ulong);
-  cl_ulong *table = NULL;
-  series_kinds known;
+  cl_ulong *table = NULL, *w;
+  kcl_series_parts parts = {.products = 0};
   int rc;
-  known.count = kcl_series_kinds(k, &r->series.geometry, known.list);
+  KCL_TRY(kcl_series_parts_find(k, &r->geometry, &parts));
   KCL_TRY(kcl_alloc(k->ctx, all, sizeof *table, "a table", (void **)&table));
-  int at = 0;
-  for (int phase = 0, i = -1; kcl_series_next(k, &r->geometry, &phase, &i); at += words)
-    put_words(r, &known, (kcl_phase)phase, i, address, table + at);
+  w = table;
+  for (int phase = 0, i = -1; kcl_series_next(k, &r->geometry, &phase, &i); w += KCL_SERIES_WORDS)
+    put_words(r, &parts, &k->stage[phase][i], address, w);
   KCL_TRY(kcl_opencl_buffer(k->ctx, (size_t)bytes, "a table", &r->series.table));
   const kcl_upload u = {1, bytes, kcl_fill_bytes, table};
   KCL_TRY(kcl_opencl_write(k->ctx, r->series.table, &u, "a table"));
 done:
+  kcl_series_parts_free(&parts);
   free(table);
   return rc;
 }
@@ -166,7 +155,8 @@ done:
 }
 
 int kcl_series_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l) {
-  const cl_int first = stages_before(r, phase, number), stages = l->stages;
+  const cl_int first = stages_before(r, phase, number), stages = l->stages,
+               state = (cl_int)(r->state_bytes / sizeof(cl_int)), slots = r->k->slots;
   cl_int code;
   l->kernel = clCreateKernel(r->series.program, "series", &code);
   l->groups = (size_t)r->geometry.series_groups, l->group = (size_t)r->series.geometry.group;
@@ -175,6 +165,8 @@ int kcl_series_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l) {
   if (!code) code = clSetKernelArg(l->kernel, 3, sizeof(cl_mem), &r->series.flags);
   if (!code) code = clSetKernelArg(l->kernel, 4, sizeof first, &first);
   if (!code) code = clSetKernelArg(l->kernel, 5, sizeof stages, &stages);
+  if (!code) code = clSetKernelArg(l->kernel, 6, sizeof state, &state);
+  if (!code) code = clSetKernelArg(l->kernel, 7, sizeof slots, &slots);
   return kcl_cl_check(run_context(r), code, "clCreateKernel", "series");
 }
 

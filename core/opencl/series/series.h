@@ -12,18 +12,36 @@ int kcl_series_open(kcl_run *r);
 int kcl_series_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l);
 void kcl_series_close(kcl_run *r);
 
-/* ---- series_source.c. The table of a series has `words` words per stage: function, elements, work-groups, then
- * arguments. */
-enum { KCL_SERIES_ARGUMENTS = 3 };
-int kcl_series_words(const kcl_program *k, const kcl_geometry *g);
-/* A kind of stages: its first one. In an order in which hierarchies with the same kinds have the same source: by `key`. */
-enum { KCL_MOST_KINDS = 256 };
-typedef struct kcl_series_kind {
-  int phase, number;
-  char key[240]; /* the matrix's format, lanes and kinds of arrays, the operations */
-} kcl_series_kind;
-int kcl_series_kinds(const kcl_program *k, const kcl_geometry *g,
-                     kcl_series_kind list[KCL_MOST_KINDS]); /* their number */
-void kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g);
+/* ---- series_parts.c. A stage of a series is a product, then operations on its rows. Neither depends on the other in the source, and
+ * the lists do not depend on the system: the products are those of the stages and of the matrices that the program expects
+ * (kcl_expect), the operations those of all stages that may share kernels; both in the order of their keys. */
+enum { KCL_MOST_SERIES_PARTS = 64, KCL_SERIES_KEY = 1024 };
+typedef struct kcl_series_part {
+  kcl_stage stage;          /* one that has it; of a product, A may be an expected matrix */
+  char key[KCL_SERIES_KEY]; /* equal for equal parts */
+} kcl_series_part;
+typedef struct kcl_series_parts {
+  kcl_series_part *product, *operations; /* [products], [lists] */
+  int products, lists;
+} kcl_series_parts;
+int kcl_series_parts_find(const kcl_program *k, const kcl_geometry *g, kcl_series_parts *out);
+void kcl_series_parts_free(kcl_series_parts *p);
+/* Their numbers for a stage. */
+int kcl_series_product(const kcl_program *k, const kcl_series_parts *p, const kcl_stage *s);
+int kcl_series_operations(const kcl_program *k, const kcl_series_parts *p, const kcl_stage *s);
+
+/* ---- series_source.c. The words of a stage in the table of a series, as in kernels/series.cl. */
+enum {
+  KCL_WORD_PRODUCT,
+  KCL_WORD_OPERATIONS,
+  KCL_WORD_ELEMENTS,
+  KCL_WORD_GROUPS,
+  KCL_WORD_X,
+  KCL_WORD_LANES,
+  KCL_WORD_MATRIX, /* arrays, then integers */
+  KCL_WORD_VECTOR = KCL_WORD_MATRIX + KCL_SERIES_MATRIX,
+  KCL_SERIES_WORDS = KCL_WORD_VECTOR + KCL_SERIES_VECTORS
+};
+int kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g);
 
 #endif

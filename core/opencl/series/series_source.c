@@ -1,94 +1,102 @@
-/* The source of series: fills the skeletons kernels/series.cl and series_stage.cl. Stages that are alike are one function.
+/* The source of series: fills the skeleton kernels/series.cl. Each product is a function, and all end their rows in one function
+ * that carries out the operations of the stage, by their number.
  */
 #include "core/opencl/series/series.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void describe_kind(const kcl_program *k, kcl_series_kind *of) {
-  const kcl_stage *s = &k->stage[of->phase][of->number];
-  int n =
-      snprintf(of->key, sizeof of->key, "%s %02d", s->A->format->name, kcl_series_lanes(k, s->A));
-  for (int a = 0; a < s->A->arrays; a++)
-    n += snprintf(of->key + n, sizeof of->key - (size_t)n, " %d", s->A->array[a].kind);
-  for (int i = 0; i < s->vectors && n < (int)sizeof of->key; i++)
-    n += snprintf(of->key + n, sizeof of->key - (size_t)n, " %d %g %g", s->vector[i].code,
-                  s->vector[i].a.constant, s->vector[i].b.constant);
-}
-
-static int by_key(const void *a_, const void *b_) {
-  const kcl_series_kind *a = a_, *b = b_;
-  const int keys = strcmp(a->key, b->key);
-  return keys ? keys : a->phase != b->phase ? a->phase - b->phase : a->number - b->number;
-}
-
-int kcl_series_kinds(const kcl_program *k, const kcl_geometry *g,
-                     kcl_series_kind list[KCL_MOST_KINDS]) {
-  int count = 0;
-  for (int phase = 0, i = -1; count < KCL_MOST_KINDS && kcl_series_next(k, g, &phase, &i);) {
-    int p = phase, number = i;
-    kcl_stage_shared(k, g, &p, &number);
-    if (p != phase || number != i) continue;
-    list[count] = (kcl_series_kind){.phase = phase, .number = i};
-    describe_kind(k, &list[count++]);
-  }
-  qsort(list, (size_t)count, sizeof *list, by_key);
-  return count;
-}
-
-static int count_arguments(const kcl_stage *s) {
-  kcl_vec list[KCL_MOST_STAGE_VECTORS];
-  return s->A->arrays + s->A->params + kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
-}
-
-int kcl_series_words(const kcl_program *k, const kcl_geometry *g) {
-  int most = 0;
-  for (int phase = 0, i = -1; kcl_series_next(k, g, &phase, &i);) {
-    const int count = count_arguments(&k->stage[phase][i]);
-    if (count > most) most = count;
-  }
-  return KCL_SERIES_ARGUMENTS + most;
-}
-
-/* ---------------------------------------------------------------- holes */
 
 typedef struct composed_series {
   const kcl_program *k;
   const kcl_geometry *g;
-  kcl_series_kind kind[KCL_MOST_KINDS];
-  int kinds;
+  kcl_series_parts parts;
 } composed_series;
 
-static void put_series_functions(kcl_source *t, const void *of) {
+static kcl_emit emit_of(const composed_series *c, const kcl_series_part *list, int number) {
+  kcl_emit e = {.k = c->k, .g = c->g, .s = &list[number].stage, .unnamed = true};
+  snprintf(e.id, sizeof e.id, "%d", number);
+  return e;
+}
+
+/* ---------------------------------------------------------------- operations */
+
+static void put_elements_functions(kcl_source *t, const void *of) {
   const composed_series *c = of;
-  for (int i = 0; i < c->kinds; i++)
-    kcl_put_stage_function(t, c->k, c->g, (kcl_phase)c->kind[i].phase, c->kind[i].number, i);
+  for (int i = 0; i < c->parts.lists; i++) {
+    const kcl_emit e = emit_of(c, c->parts.operations, i);
+    kcl_put_elements(t, &e);
+  }
 }
 
-/* Words are cast: integers to idx, addresses to pointers of any type. */
-static void put_case(kcl_source *t, int number, const kcl_stage *s) {
-  kcl_put(t, "case %d: stage_%d(n, active, s, scratch", number, number);
-  for (int a = 0, all = count_arguments(s), params = s->A->arrays + s->A->params; a < all; a++)
-    kcl_put(t, ", (%s)w[%d]", a >= s->A->arrays && a < params ? "idx" : "global void *",
-            KCL_SERIES_ARGUMENTS + a);
-  kcl_put(t, "); break;\n");
+/* Words are cast: addresses to pointers of any type. */
+static void put_operations_case(kcl_source *t, const kcl_emit *e, int number) {
+  kcl_vec list[KCL_MOST_STAGE_VECTORS];
+  const int count = kcl_stage_vectors(e->s, list, KCL_MOST_STAGE_VECTORS);
+  kcl_put(t, "case %d: {\n", number);
+  for (int v = 0; v < count; v++)
+    kcl_put(t, "global void *v_%s = (global void *)w[%d];\n", kcl_emit_vec(e, list[v]),
+            KCL_WORD_VECTOR + v);
+  kcl_put_factors(t, e);
+  kcl_put_call(t, e, "value");
+  kcl_put(t, ";\n} break;\n");
 }
 
-static void cases(kcl_source *t, const void *of) {
+static void put_operations_cases(kcl_source *t, const void *of) {
   const composed_series *c = of;
-  for (int i = 0; i < c->kinds; i++)
-    put_case(t, i, &c->k->stage[c->kind[i].phase][c->kind[i].number]);
+  for (int i = 0; i < c->parts.lists; i++) {
+    const kcl_emit e = emit_of(c, c->parts.operations, i);
+    put_operations_case(t, &e, i);
+  }
 }
 
-static void put_series_words(kcl_source *t, const void *of) {
+/* ---------------------------------------------------------------- products */
+
+static void put_product_function(kcl_source *t, const kcl_emit *e) {
+  const kcl_stored *A = e->s->A;
+  kcl_put_format(t, e);
+  kcl_put(
+      t,
+      "INLINE void product_%s(const idx n, const int active, local const scalar *s, local scalar "
+      "*scratch, local const ulong *w)\n{\n  visit_%s(",
+      e->id, e->id);
+  for (int a = 0; a < A->arrays + A->params; a++)
+    kcl_put(t, "(%s)w[%d], ", a < A->arrays ? "global void *" : "idx", KCL_WORD_MATRIX + a);
+  if (kcl_lanes_are_argument(e)) kcl_put(t, "(int)w[%d], ", KCL_WORD_LANES);
+  kcl_put(t, "(global void *)w[%d], 0, n, scratch, active, s, w);\n}\n", KCL_WORD_X);
+  for (int a = 0; a < A->arrays; a++)
+    if (A->array[a].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", A->array[a].name);
+}
+
+static void put_product_functions(kcl_source *t, const void *of) {
   const composed_series *c = of;
-  kcl_put(t, "%d", kcl_series_words(c->k, c->g));
+  for (int i = 0; i < c->parts.products; i++) {
+    const kcl_emit e = emit_of(c, c->parts.product, i);
+    put_product_function(t, &e);
+  }
 }
 
-void kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
+static void put_product_cases(kcl_source *t, const void *of) {
+  const composed_series *c = of;
+  for (int i = 0; i < c->parts.products; i++)
+    kcl_put(t, "case %d: product_%d(n, active, s, scratch, w); break;\n", i, i);
+}
+
+static void put_matrix_words(kcl_source *t, const void *of) {
+  (void)of;
+  kcl_put(t, "%d", KCL_SERIES_MATRIX);
+}
+
+static void put_vector_words(kcl_source *t, const void *of) {
+  (void)of;
+  kcl_put(t, "%d", KCL_SERIES_VECTORS);
+}
+
+int kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
   static const kcl_hole holes[] = {
-      {"functions", put_series_functions}, {"words", put_series_words}, {"cases", cases}};
+      {"elements", put_elements_functions}, {"operations", put_operations_cases},
+      {"products", put_product_functions},  {"cases", put_product_cases},
+      {"matrix_words", put_matrix_words},   {"vector_words", put_vector_words}};
   composed_series c = {.k = k, .g = g};
-  c.kinds = kcl_series_kinds(k, g, c.kind);
-  kcl_put_skeleton(t, "series.cl", holes, sizeof holes / sizeof *holes, &c);
+  int rc = kcl_series_parts_find(k, g, &c.parts);
+  if (!rc) kcl_put_skeleton(t, "series.cl", holes, sizeof holes / sizeof *holes, &c);
+  kcl_series_parts_free(&c.parts);
+  return rc;
 }
