@@ -138,6 +138,7 @@ static int solve_block(kcl_context *ctx, cli_run *r, int64_t j) {
   int64_t left = r->p.b->cols - j, count = left < r->setup.nrhs ? left : r->setup.nrhs;
   int rc = cli_lib(cli_solve_columns(ctx, r, j, count, report));
   for (int64_t i = 0; i < count && !rc; i++) rc = keep_result(r, j + i, &report[i]);
+  if (!rc && report->reason == KCL_INTERRUPTED) cli_interrupt_noted();
   return rc;
 }
 
@@ -153,7 +154,7 @@ static int solve_all_blocks(kcl_context *ctx, cli_run *r) {
   cli_progress progress = cli_progress_begin(r->o);
   cli_interrupt_begin(r->o);
   cli_checkpoint_begin(r->o);
-  if (cli_ranks() > 1) cli_launched();
+  if (cli_ranks() > 1) cli_launched(r->o->checkpoint != NULL);
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   cli_busy(r->o, "setting up");
@@ -301,7 +302,9 @@ static int exit_verdict(const cli_run *r) {
 static int serve_rank_0(kcl_context *ctx, cli_run *r) {
   int rc;
   if (r->p.spread) r->asked.nrhs = nrhs_at_once(r);
+  cli_checkpoint_serve(r->o);
   CLI_TRY(cli_setup(ctx, r));
+  CLI_TRY(cli_checkpoint_use(r));
   cli_describe(r);
   for (int columns; (columns = cli_ranks_tell(0));)
     CLI_TRY(r->p.spread ? solve_block(ctx, r, r->solved)
