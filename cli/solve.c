@@ -128,6 +128,7 @@ static int keep_result(cli_run *r, int64_t j, const kcl_report *report) {
   r->seconds_download += s->report.seconds_download;
   r->seconds_certify += s->report.seconds_certify;
   r->solved = j + 1;
+  if (s->report.reason == KCL_INTERRUPTED && !cli_rank()) cli_interrupt_noted();
   if (is_worse(r, &s->report, &r->results[r->worst].report)) r->worst = j;
   return 0;
 }
@@ -138,7 +139,6 @@ static int solve_block(kcl_context *ctx, cli_run *r, int64_t j) {
   int64_t left = r->p.b->cols - j, count = left < r->setup.nrhs ? left : r->setup.nrhs;
   int rc = cli_lib(cli_solve_columns(ctx, r, j, count, report));
   for (int64_t i = 0; i < count && !rc; i++) rc = keep_result(r, j + i, &report[i]);
-  if (!rc && report->reason == KCL_INTERRUPTED) cli_interrupt_noted();
   return rc;
 }
 
