@@ -103,8 +103,8 @@ void kcl_distributed_fingerprint(const kcl_distribution *self, kcl_fingerprint *
   const kcl_domain *d = m->domain;
   const int64_t row = m->comm->ranks.first_row, column = m->comm->column[m->comm->ranks.rank];
   if (m->shell.apply) return;
-  kcl_fingerprint_add(f, &(kcl_placed_rows){
-                             .A = d->given.interior, .first_row = row, .first_column = column});
+  kcl_fingerprint_add(
+      f, &(kcl_placed_rows){.A = d->given.interior, .first_row = row, .first_column = column});
   kcl_fingerprint_add(
       f, &(kcl_placed_rows){
              .A = d->given.outside, .row = d->row, .column = d->column, .first_row = row});

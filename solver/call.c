@@ -185,9 +185,10 @@ static int check_every(const kcl_solver *s, int64_t k, const kcl_call *c) {
 
 static int check_buffers(const kcl_solver *s, const columns *c) {
   if (c->B.place == KCL_HOST || s->system.options.fallback == KCL_FALLBACK_NONE) return KCL_OK;
-  return kcl_fail(s->system.ctx, KCL_USAGE,
-                  "the option fallback: not with vectors in OpenCL buffers, which are lost with the "
-                  "device: give arrays");
+  return kcl_fail(
+      s->system.ctx, KCL_USAGE,
+      "the option fallback: not with vectors in OpenCL buffers, which are lost with the "
+      "device: give arrays");
 }
 
 static void use_call(kcl_options *o, const kcl_call *c) {

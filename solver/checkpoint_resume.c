@@ -119,8 +119,8 @@ static int read_vector(const kcl_resuming *w, kcl_vec v) {
   void *values = NULL;
   int rc;
   KCL_TRY(kcl_checkpoint_get_shared(s, w->r, &head, sizeof head));
-  if ((uint64_t)head.n != kcl_checkpoint_total(s, (uint64_t)own) || head.type < KCL_S || head.type > KCL_Z ||
-      kcl_type_complex((kcl_type)head.type) != kcl_type_complex(k->type))
+  if ((uint64_t)head.n != kcl_checkpoint_total(s, (uint64_t)own) || head.type < KCL_S ||
+      head.type > KCL_Z || kcl_type_complex((kcl_type)head.type) != kcl_type_complex(k->type))
     KCL_TRY(kcl_checkpoint_damaged(w->r));
   const kcl_type type = (kcl_type)head.type;
   rc = kcl_alloc_unset(k->ctx, own, kcl_type_size(type), "a vector", &values);

@@ -47,7 +47,7 @@ static uint64_t sum_of_program(const kcl_program *k) {
   return h;
 }
 
-static int print_words(const kcl_solver *s, const kcl_engine *e, char **out, size_t *size) {
+static int print_own_words(const kcl_solver *s, const kcl_engine *e, char **out, size_t *size) {
   const kcl_context *ctx = s->system.ctx;
   const kcl_device *d = &ctx->device;
   size_t length;
@@ -94,7 +94,7 @@ static int join_words(const kcl_solver *s, const kcl_engine *e, char **words, si
 
 int kcl_checkpoint_words(const kcl_solver *s, const kcl_engine *e, char **out, size_t *size) {
   *out = NULL;
-  int rc = kcl_ranks_agree(kcl_system_ranks(&s->system), print_words(s, e, out, size));
+  int rc = kcl_ranks_agree(kcl_system_ranks(&s->system), print_own_words(s, e, out, size));
   if (!rc && s->system.distribution) rc = join_words(s, e, out, size);
   if (rc) free(*out), *out = NULL;
   return rc;

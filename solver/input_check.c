@@ -86,8 +86,8 @@ static int check_fallback(const kcl_system *s) {
   const kcl_fallback_rule f = s->options.fallback;
   if (f != KCL_FALLBACK_NONE && f != KCL_FALLBACK_CPU)
     return kcl_fail(s->ctx, KCL_USAGE, "fallback %d: no such rule", (int)f);
-  const char *why = s->distribution      ? "on several ranks"
-                    : !s->ctx->opencl    ? NULL
+  const char *why = s->distribution       ? "on several ranks"
+                    : !s->ctx->opencl     ? NULL
                     : is_precond_shell(s) ? "with a preconditioner that is a function"
                     : s->shell && s->shell->place == KCL_OPENCL
                         ? "where A is a function of OpenCL buffers"

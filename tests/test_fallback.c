@@ -345,8 +345,8 @@ static void test_refused(void) {
   kcl_vectors b = {.size = sizeof b, .data = m[0], .place = KCL_OPENCL}, x = b;
   x.data = m[1];
   refused(kcl_solve_vectors(t.s, NULL, &b, &x, t.r), "with vectors in OpenCL buffers");
-  CHECK(!kcl_precond_create_shell(t.ctx, n, 'd', scale_rows, NULL, KCL_HOST,
-                                  KCL_PRECOND_HERMITIAN, &M));
+  CHECK(!kcl_precond_create_shell(t.ctx, n, 'd', scale_rows, NULL, KCL_HOST, KCL_PRECOND_HERMITIAN,
+                                  &M));
   o.precond = NULL;
   refused(kcl_setup_with(t.ctx, t.A, M, &o, &s), "a preconditioner that is a function");
   o.precond = "none", o.format = "auto";

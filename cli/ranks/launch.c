@@ -1,7 +1,7 @@
 /* krylocl solve --devices: one rank per device. The program starts itself again under mpiexec and waits. Rank 0
  * sends it SIGUSR1, whose sender is the process id of rank 0. A signal (../ui/interrupt.c) reaches this process
- * alone, which passes it on to rank 0; one more SIGUSR1, which asks for a checkpoint, as SIGUSR2. Rank 0 ends the solve on all ranks and writes the results so far. The exit
- * code is that of a single process. */
+ * alone, which passes it on to rank 0; a later SIGUSR1, which asks for a checkpoint, as SIGUSR2. Rank 0 ends the solve
+ * on all ranks and writes the results so far. The exit code is that of a single process. */
 #include "cli/ranks/launch.h"
 #include "cli/ranks/shares.h"
 #include "cli/ui/codes.h"
@@ -19,7 +19,7 @@
 
 static const char *const PARENT = "KRYLOCL_PARENT";    /* in the environment of ranks */
 static volatile sig_atomic_t launcher, rank_0, passed; /* passed: the first signal */
-static volatile sig_atomic_t saves; /* with --checkpoint */
+static volatile sig_atomic_t saves;                    /* with --checkpoint */
 
 static void pass_on(int sig) {
   if (!passed) passed = sig;

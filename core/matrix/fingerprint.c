@@ -23,7 +23,7 @@ typedef struct placing {
   _Atomic uint64_t structure, values;
 } placing;
 
-static void add_rows(void *arg, int64_t from, int64_t to) {
+static void add_placed_rows(void *arg, int64_t from, int64_t to) {
   placing *p = arg;
   const kcl_placed_rows *q = p->rows;
   const kcl_csr *A = q->A;
@@ -44,7 +44,7 @@ static void add_rows(void *arg, int64_t from, int64_t to) {
 
 void kcl_fingerprint_add(kcl_fingerprint *f, const kcl_placed_rows *rows) {
   placing p = {.rows = rows};
-  kcl_for(rows->A->rows, KCL_FEW_ROWS, add_rows, &p);
+  kcl_for(rows->A->rows, KCL_FEW_ROWS, add_placed_rows, &p);
   f->structure += p.structure, f->values += p.values;
 }
 
@@ -55,17 +55,17 @@ typedef struct placed_vector {
   _Atomic uint64_t sum;
 } placed_vector;
 
-static void add_elements(void *arg, int64_t from, int64_t to) {
+static void add_placed_elements(void *arg, int64_t from, int64_t to) {
   placed_vector *p = arg;
   uint64_t sum = 0;
   for (int64_t i = from; i < to; i++)
-    sum += add_value(kcl_mix_bits((uint64_t)(p->first + i) + 1), p->v + (size_t)i * p->size,
-                     p->size);
+    sum +=
+        add_value(kcl_mix_bits((uint64_t)(p->first + i) + 1), p->v + (size_t)i * p->size, p->size);
   atomic_fetch_add(&p->sum, sum);
 }
 
 uint64_t kcl_fingerprint_vector(kcl_type type, const void *v, int64_t n, int64_t first) {
   placed_vector p = {.v = v, .size = kcl_type_size(type), .first = first};
-  kcl_for(n, KCL_FEW, add_elements, &p);
+  kcl_for(n, KCL_FEW, add_placed_elements, &p);
   return p.sum;
 }

@@ -15,8 +15,8 @@ enum { KCL_CHECKPOINT_VERSION = 2 };
 /* Each struct has 64-bit fields and texts alone: no padding, the same on every machine. */
 typedef struct kcl_saved_head {
   uint64_t structure, values; /* of A's entries (core/matrix/fingerprint.h); 0: A is a function */
-  int64_t ranks;              /* that wrote it: vectors are whole, states of ranks follow each other */
-  int64_t rows, cols, type;   /* of A */
+  int64_t ranks; /* that wrote it: vectors are whole, states of ranks follow each other */
+  int64_t rows, cols, type; /* of A */
   char method[32], precond[32], format[32];
   int64_t words; /* bytes of the texts that follow, NUL at their end: what else decides the bits */
   int64_t nrhs;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Rank 0 has the file; the others say that there is one. */
-static int check_place(const kcl_system *s, const char *path, double seconds) {
+static int check_checkpoint_place(const kcl_system *s, const char *path, double seconds) {
   if (kcl_ranks_largest(kcl_system_ranks(s), path != NULL) > (path != NULL))
     return kcl_fail(s->ctx, KCL_USAGE, "path is NULL, and not on all ranks");
   if (!(seconds >= 0) || !(seconds < INFINITY))
@@ -21,7 +21,7 @@ int kcl_solver_checkpoint(kcl_solver *s, const char *path, double seconds) {
   kcl_context *ctx = s->system.ctx;
   kcl_distribution *d = s->system.distribution;
   KCL_ENTER(ctx);
-  rc = check_place(&s->system, path, seconds);
+  rc = check_checkpoint_place(&s->system, path, seconds);
   if (!rc) rc = kcl_checkpoints_of(s, &c);
   char *copy = path ? strdup(path) : NULL;
   if (!rc && path && !copy) rc = kcl_fail(ctx, KCL_MEMORY, "out of memory: checkpoints");

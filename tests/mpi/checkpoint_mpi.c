@@ -26,8 +26,8 @@ static bool has_vectors(const system_of_ranks *q) {
 
 static kcl_solver *solver_on(const system_of_ranks *q) {
   kcl_solver *s = NULL;
-  int rc = kcl_mpi_setup(q->h->ctx, q->comm, has_vectors(q) ? q->h->A : NULL, KCL_MPI_ROOT, &q->o,
-                         &s);
+  int rc =
+      kcl_mpi_setup(q->h->ctx, q->comm, has_vectors(q) ? q->h->A : NULL, KCL_MPI_ROOT, &q->o, &s);
   CHECKF(!rc, "%s: %s", words(&q->o, "set-up"), kcl_error());
   return s;
 }
@@ -43,8 +43,7 @@ static int stop_at(void *user, const kcl_progress *p) {
   return t->at && p->iteration >= t->at;
 }
 
-static int solve_on(const system_of_ranks *q, kcl_solver *s, stopping t, double *x,
-                    kcl_report *r) {
+static int solve_on(const system_of_ranks *q, kcl_solver *s, stopping t, double *x, kcl_report *r) {
   const kcl_call c = {.size = sizeof c, .zero_guess = 1, .progress = stop_at, .user = &t};
   const bool here = has_vectors(q);
   return kcl_solve_call(s, &c, q->o.nrhs, here ? q->b : NULL, here ? x : NULL, r);
@@ -159,8 +158,8 @@ static void test_save(const system_of_ranks *q) {
   kcl_solver *s = solver_on(q);
   forget_files();
   CHECK(!kcl_solver_checkpoint(s, path, 3600));
-  CHECKF(!solve_on(q, s, (stopping){.saves = rank == ranks - 1 ? s : NULL}, x, &r) &&
-             r.converged && r.checkpoints == 1,
+  CHECKF(!solve_on(q, s, (stopping){.saves = rank == ranks - 1 ? s : NULL}, x, &r) && r.converged &&
+             r.checkpoints == 1,
          "%s, %d checkpoints", kcl_error(), (int)r.checkpoints);
   struct stat info;
   CHECKF(rank || (!stat(path, &info) && (double)info.st_size == r.bytes_checkpoint &&
@@ -238,8 +237,7 @@ static void test_lost_folder(const system_of_ranks *q) {
 
 static void test_system(const host *h, const problem *p) {
   const bool first = p == problems, hermitian = p->spd;
-  static const char *const solvers[] = {"cg",       "cg-pipelined", "minres",
-                                        "bicgstab", "idr",          "gmres"};
+  static const char *const solvers[] = {"cg", "cg-pipelined", "minres", "bicgstab", "idr", "gmres"};
   kcl_options o = options_for(p, "cg", "csr-scalar", 0);
   double *two = malloc(AT_ONCE * (size_t)h->n * h->size);
   for (int i = 0; i < AT_ONCE; i++)
