@@ -3,7 +3,7 @@
  *
  *   entry    mix(mix(row 2^32 + column) + value)      mix: the finaliser of SplitMix64 (Steele, Lea & Flood 2014)
  *
- * A change of one entry always changes the sum; any other change is missed with probability 2^-64. About 2 ns per entry and core. */
+ * A change of one entry always changes the sum; any other change is missed with probability 2^-64. 2.6 ns per entry on one core of an AMD EPYC. */
 #ifndef KCL_FINGERPRINT_H
 #define KCL_FINGERPRINT_H
 #include "core/base/base.h"
