@@ -141,15 +141,14 @@ fi
 # ------------------------------------------------------------------ --devices: signals to the program that started the ranks
 rm -f c.kck c.kck.1
 # shellcheck disable=SC2086
-timeout $hang "$krylocl" ${long% -d cpu} --devices cpu,cpu --checkpoint c.kck --every 1h >out 2>err </dev/null &
+"$krylocl" ${long% -d cpu} --devices cpu,cpu --checkpoint c.kck --every 1h >out 2>err </dev/null &
 runs=$!
 for _ in $(seq 600); do grep -q '^format' out && break; sleep 0.1; done
-parent=$(ps -o pid= --ppid $runs | head -1)
-kill -USR1 $parent
+kill -USR1 $runs
 await c.kck
 [ -f c.kck ]
 check "--devices: SIGUSR1 writes a checkpoint" $?
-kill -TERM $parent
+kill -TERM $runs
 wait $runs
 status=$?
 [ $status -eq 143 ] && [ -f c.kck.1 ]
