@@ -532,8 +532,8 @@ void kcl_solver_stop(kcl_solver *s);
  * On several ranks all call it. There is one file for all, which rank 0 writes: the path of the others says only that there is
  * one. A rank that asks, or is stopped, is enough. */
 int kcl_solver_checkpoint(kcl_solver *s, const char *path, double seconds);
-/** Has the solve that runs write a checkpoint after the next iterations. Any thread may call it, and a signal handler; on
- * several ranks one rank is enough. */
+/** Has the solve that runs write a checkpoint after the next iterations. While none runs, the next solve
+ * does. Any thread may call it, and a signal handler; on several ranks one rank is enough. */
 void kcl_solver_save(kcl_solver *s);
 /** Has the next solve of s go on from a checkpoint, of the same A and b; the guess is not used. By the same version of the library, with
  * the same options, on the same device and format it goes on as if it had not been interrupted: x has the same bits, unless "auto" exchanges the

@@ -229,12 +229,13 @@ void kcl_checkpoints_begin(kcl_solver *s, kcl_loop *l) {
   c->next = kcl_now() + (c->interval > 0 ? c->interval : MINUTE);
   c->summed = c->failed = c->replaces = false, c->count = c->resumed_at = 0,
   c->bytes = c->seconds = 0;
-  c->asked = false;
   if (c->path) l->checkpoint = kcl_checkpoint_when_due, l->owner = s;
 }
 
+/* What was asked for after the last batch is not for the next solve; before the first one it is for this one. */
 void kcl_checkpoints_report(const kcl_solver *s, const kcl_loop *l) {
-  const kcl_checkpoints *c = s->checkpoints;
+  kcl_checkpoints *c = s->checkpoints;
+  if (c) c->asked = false;
   for (int i = 0; c && i < l->nrhs; i++) {
     kcl_report *r = l->rhs[i].report;
     r->checkpoints = c->count, r->resumed_at = c->resumed_at;
