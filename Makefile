@@ -109,7 +109,8 @@ $(TESTS) $(BUILD)/bench/read $(BUILD)/bench/experiments/atomics: $(BUILD)/%: $(B
 	$(link) $(LIBS)
 # Fuzz targets: with LIBFUZZER=1 (clang) by libFuzzer, otherwise programs that run the corpus; main is theirs. libFuzzer sees
 # which branches an input takes in what targets are for, readers, options and the command line; elsewhere it would make tests slower.
-$(if $(LIBFUZZER),$(patsubst %,$(BUILD)/%/%.o,data cli core/base core/matrix tests/fuzz) $(BUILD)/solver/option%.o,none): ALL_CFLAGS += -fsanitize=fuzzer-no-link
+$(if $(LIBFUZZER),$(patsubst %,$(BUILD)/%/%.o,data cli core/base core/matrix core/tuning tests/fuzz) \
+  $(patsubst %,$(BUILD)/solver/%.o,option% checkpoint% interface/checkpoint%),none): ALL_CFLAGS += -fsanitize=fuzzer-no-link
 $(BUILD)/tests/fuzz/program.o: cli/main.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Dmain=krylocl_main -Wno-missing-prototypes -MMD -MP -c $< -o $@

@@ -117,6 +117,7 @@ static int keep_result(cli_run *r, int64_t j, const kcl_report *report) {
   r->seconds_download += s->report.seconds_download;
   r->seconds_certify += s->report.seconds_certify;
   r->solved = j + 1;
+  if (s->report.reason == KCL_INTERRUPTED && !cli_rank()) cli_interrupt_noted();
   if (is_worse(r, &s->report, &r->results[r->worst].report)) r->worst = j;
   return 0;
 }
@@ -141,7 +142,7 @@ static int solve_all_blocks(kcl_context *ctx, cli_run *r) {
   cli_progress progress = cli_progress_begin(r->o);
   cli_interrupt_begin(r->o);
   cli_checkpoint_begin(r->o);
-  if (cli_ranks() > 1) cli_launched();
+  if (cli_ranks() > 1) cli_launched(r->o->checkpoint != NULL);
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   cli_busy(r->o, "setting up");
@@ -289,7 +290,9 @@ static int exit_verdict(const cli_run *r) {
 static int serve_rank_0(kcl_context *ctx, cli_run *r) {
   int rc;
   if (r->p.spread) r->asked.nrhs = nrhs_at_once(r);
+  cli_checkpoint_serve(r->o);
   CLI_TRY(cli_setup(ctx, r));
+  CLI_TRY(cli_checkpoint_use(r));
   cli_describe(r);
   for (int columns; (columns = cli_ranks_tell(0));)
     CLI_TRY(r->p.spread ? solve_block(ctx, r, r->solved)
@@ -403,7 +406,8 @@ const cli_command cli_solve = {
         "--resume FILE goes on with the same A, b and options, with the same bits of x on the same "
         "device and format, else from x; a file that is damaged or missing is replaced by FILE.1. "
         "A job that is started again by the same line has both: --checkpoint x.kck --resume x.kck "
-        "begins anew while there is no x.kck.\n"
+        "begins anew while there is no x.kck. Several ranks have one file, which rank 0 writes; a "
+        "signal to any of them is enough, and another number of ranks goes on from x.\n"
         "\n"
         "--guard: checksums of A and of the preconditioner, and the residual, are checked from "
         "time to time during the solve, about a thirtieth of it. After an error in memory the "

@@ -13,6 +13,7 @@
  *   operator.c   products alone
  *   same.c       options that all ranks must have alike      wait.c       waits for other ranks
  *   setup.c      set-up                                      solve.c      b and x between the caller and the ranks
+ *   parts.c      parts of a file that rank 0 has
  *   files/       systems read by all ranks, each its own rows, and x written by all
  */
 #ifndef KCL_DISTRIBUTED_H
@@ -302,6 +303,12 @@ int kcl_distributed_give_back(kcl_distribution *self, int64_t from, int nrhs, co
                               void *X);
 void kcl_distributed_time(kcl_distribution *self, bool running);
 void kcl_distributed_describe(const kcl_distribution *self, kcl_setup_info *out);
+/* kcl_distribution.collect, deal, tell, fingerprint (parts.c). */
+int kcl_distributed_collect(kcl_distribution *self, const void *own, size_t size,
+                            kcl_file_parts *to);
+int kcl_distributed_deal(kcl_distribution *self, void *own, size_t size, kcl_file_parts *from);
+void kcl_distributed_tell(kcl_distribution *self, void *data, size_t size);
+void kcl_distributed_fingerprint(const kcl_distribution *self, kcl_fingerprint *f);
 /* The sums above, for the engine in use. */
 void kcl_distributed_add_sizes(kcl_distributed *m, const kcl_engine *e);
 /* The part that a solver and an operator have in common (setup.c): the calls of the owner, and the rows of this rank with their domain.

@@ -53,6 +53,19 @@ static int ranks_load(kcl_executor *ex, int snapshot, int rhs) {
   return together(ex, ranks_inner(ex)->load(ranks_inner(ex), snapshot, rhs));
 }
 
+static size_t ranks_state_bytes(const kcl_executor *ex) {
+  const kcl_executor *inner = &((const shared *)ex->data)->inner;
+  return inner->state_bytes(inner);
+}
+
+static int ranks_get_state(kcl_executor *ex, void *bytes) {
+  return together(ex, ranks_inner(ex)->get_state(ranks_inner(ex), bytes));
+}
+
+static int ranks_put_state(kcl_executor *ex, const void *bytes) {
+  return together(ex, ranks_inner(ex)->put_state(ranks_inner(ex), bytes));
+}
+
 static void *ranks_memory(kcl_executor *ex, kcl_vec v) {
   return ranks_inner(ex)->memory(ranks_inner(ex), v);
 }
@@ -77,6 +90,8 @@ int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex) {
   ex->poll = ranks_poll;
   ex->history = ranks_history, ex->finish = ranks_finish, ex->save = ranks_save,
   ex->load = ranks_load;
+  ex->state_bytes = ranks_state_bytes, ex->get_state = ranks_get_state;
+  ex->put_state = ranks_put_state;
   ex->carry = NULL, ex->multiply = NULL, ex->memory = ranks_memory, ex->source = ranks_source;
   ex->close = close_shared;
   return KCL_OK;

@@ -217,6 +217,11 @@ int kcl_distributed_create(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **ta
                                    .take = kcl_distributed_take,
                                    .give_back = kcl_distributed_give_back,
                                    .time = kcl_distributed_time,
+                                   .collect = kcl_distributed_collect,
+                                   .deal = kcl_distributed_deal,
+                                   .tell = kcl_distributed_tell,
+                                   .fingerprint = kcl_distributed_fingerprint,
+                                   .reorders = ctx->metis,
                                    .describe = kcl_distributed_describe,
                                    .move = move_distributed,
                                    .free = free_distributed},
@@ -247,6 +252,7 @@ static int new_solver(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, 
   }
   kcl_context_retain(ctx);
   (*m)->selection = &(*out)->selection;
+  (*out)->selection.resume = kcl_resume, (*out)->selection.solver = *out;
   return KCL_OK;
 }
 

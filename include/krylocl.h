@@ -528,9 +528,14 @@ void kcl_solver_stop(kcl_solver *s);
  * method carries from one iteration to the next, at least x: number "bytes_checkpoint". path NULL: no more checkpoints.
  *
  * KCL_USAGE: seconds is negative or not finite; path is not a regular file. KCL_INPUT: it cannot be written. A later solve is refused
- * (KCL_USAGE) with more right-hand sides than the option nrhs, with the option mixed, and on several ranks. */
+ * (KCL_USAGE) with more right-hand sides than the option nrhs, with the option mixed, and where rows have moved to other ranks
+ * (partition metis).
+ *
+ * On several ranks all call it. There is one file for all, which rank 0 writes: the path of the others says only that there is
+ * one. A rank that asks, or is stopped, is enough. */
 int kcl_solver_checkpoint(kcl_solver *s, const char *path, double seconds);
-/** Has the solve that runs write a checkpoint after the next iterations. Any thread may call it, and a signal handler. */
+/** Has the solve that runs write a checkpoint after the next iterations. While none runs, the next solve
+ * does. Any thread may call it, and a signal handler; on several ranks one rank is enough. */
 void kcl_solver_save(kcl_solver *s);
 /** Has the next solve of s go on from a checkpoint, of the same A and b; the guess is not used. By the same version of the library, with
  * the same options, on the same device and format it goes on as if it had not been interrupted: x has the same bits, unless "auto" exchanges the
@@ -538,7 +543,10 @@ void kcl_solver_save(kcl_solver *s);
  * continues from x; text "changes" says what differs. A preconditioner given to kcl_solver_create is taken to be the same.
  *
  * If `path` is missing or damaged PATH.1 is used. KCL_INPUT: neither can be read, is a checkpoint and is whole; it is of another matrix.
- * The solve returns KCL_INPUT if it is of another b or of a system that is scaled otherwise. */
+ * The solve returns KCL_INPUT if it is of another b or of a system that is scaled otherwise.
+ *
+ * On several ranks all call it, and rank 0 reads the file. By as many ranks with the same rows the solve goes on as if it had not
+ * been interrupted; by another number, or by one process, it continues from x. */
 int kcl_solver_resume(kcl_solver *s, const char *path);
 /** A number by its name: a field of kcl_setup_info (krylocl/explain.h), such as "bytes_stored", or of kcl_report of the last solve, such
  * as "condition_estimate"; "condition_estimate[2]" is of column 2, from 0. KCL_USAGE: no such name or column. */

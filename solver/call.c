@@ -183,6 +183,14 @@ static int check_every(const kcl_solver *s, int64_t k, const kcl_call *c) {
                   (long long)c->every);
 }
 
+static int check_buffers(const kcl_solver *s, const columns *c) {
+  if (c->B.place == KCL_HOST || s->system.options.fallback == KCL_FALLBACK_NONE) return KCL_OK;
+  return kcl_fail(
+      s->system.ctx, KCL_USAGE,
+      "the option fallback: not with vectors in OpenCL buffers, which are lost with the "
+      "device: give arrays");
+}
+
 static void use_call(kcl_options *o, const kcl_call *c) {
   if (c->tol > 0) o->tol = c->tol;
   if (c->atol > 0) o->atol = c->atol;
@@ -235,6 +243,7 @@ static int solve_columns(kcl_solver *s, const kcl_call *call, int64_t k, const k
   int rc = read_columns(&c, B, X);
   if (!rc) rc = check_call(ctx, call, c.B.place, &s->call);
   if (!rc) rc = check_every(s, k, &s->call);
+  if (!rc) rc = check_buffers(s, &c);
   if (!rc) rc = kcl_checkpoints_check(s, k);
   if ((rc = d ? d->agree(d, rc, k) : rc)) return rc;
   const kcl_options given = s->system.options;

@@ -8,33 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct resuming {
-  kcl_solver *s;
-  kcl_loop *l;
-  kcl_checkpoint_reader *r;
-  kcl_saved_rhs rhs[KCL_MAX_NRHS];
-  char other[300]; /* what differs, so that it continues from x; empty: nothing */
-} resuming;
-
 /* ---------------------------------------------------------------- is it of this system? */
 
 int kcl_resume_check(const kcl_solver *s, const kcl_checkpoint_reader *r) {
   const kcl_csr *A = s->system.A;
+  const kcl_ranks *ranks = kcl_system_ranks(&s->system);
   const kcl_saved_head *h = &r->head;
-  if (h->rows != A->rows || h->cols != A->cols || h->type != (int64_t)A->type)
+  const kcl_fingerprint f = kcl_checkpoint_fingerprint(&s->system);
+  if (h->rows != (ranks ? ranks->rows : A->rows) || h->cols != (ranks ? ranks->columns : A->cols) ||
+      h->type != (int64_t)A->type)
     return kcl_fail(
         s->system.ctx, KCL_INPUT, "%s: the checkpoint is of another matrix: %lld x %lld of type %c",
         r->path, (long long)h->rows, (long long)h->cols, kcl_type_letter((kcl_type)(h->type & 3)));
-  const char *differ = h->row_ptr != s->sums.row_ptr ? "row pointers"
-                       : h->col != s->sums.col       ? "column indices"
-                       : h->val != s->sums.val       ? "values"
-                                                     : NULL;
-  if (!differ) return KCL_OK;
+  if (h->structure == f.structure && h->values == f.values) return KCL_OK;
   return kcl_fail(s->system.ctx, KCL_INPUT,
-                  "%s: the checkpoint is of another matrix: the %s differ", r->path, differ);
+                  "%s: the checkpoint is of another matrix: the %s differ", r->path,
+                  h->structure != f.structure ? "places of its entries" : "values");
 }
 
-static int refuse(const resuming *w, const char *what) {
+static int refuse(const kcl_resuming *w, const char *what) {
   return kcl_fail(w->s->system.ctx, KCL_INPUT, "%s: the checkpoint is of %s", w->r->path, what);
 }
 
@@ -49,7 +41,7 @@ static bool plausible(const kcl_saved_rhs *v) {
          in_range(v->round_began, at) && in_range(v->first_round, at) && in_range(v->began, at);
 }
 
-static int read_rhs(resuming *w) {
+static int read_rhs(kcl_resuming *w) {
   int rc = KCL_OK;
   if (!in_range(w->r->head.since, INT32_MAX) || !in_range(w->r->head.shared, INT64_MAX / 2))
     return kcl_checkpoint_damaged(w->r);
@@ -57,17 +49,18 @@ static int read_rhs(resuming *w) {
   for (int i = 0; i < w->l->nrhs && !rc; i++) {
     uint64_t sum = 0;
     kcl_saved_rhs *v = &w->rhs[i];
-    rc = kcl_checkpoint_get(w->r, v, sizeof *v);
+    rc = kcl_checkpoint_get_shared(w->l->system, w->r, v, sizeof *v);
     if (!rc && !plausible(v)) rc = kcl_checkpoint_damaged(w->r);
     if (!rc) rc = kcl_checkpoint_sum_b(w->l, i, &sum);
     if (!rc && sum != v->b_sum) rc = refuse(w, "another right-hand side");
     w->s->checkpoints->b_sum[i] = sum;
   }
+  w->s->checkpoints->A = (kcl_fingerprint){w->r->head.structure, w->r->head.values};
   w->s->checkpoints->summed = !rc;
   return rc;
 }
 
-static int check_scaling(const resuming *w) {
+static int check_scaling(const kcl_resuming *w) {
   const kcl_scaling *c = &w->l->system->scaling;
   bool same = w->r->head.scaled == (c->row != NULL) && w->r->head.unit == c->unit;
   for (int i = 0; i < w->l->nrhs; i++) same = same && w->rhs[i].shift == w->l->rhs[i].b_norm.shift;
@@ -75,88 +68,18 @@ static int check_scaling(const resuming *w) {
               : refuse(w, "a system that is scaled otherwise (options scale, tol, precision)");
 }
 
-static int read_saved_history(resuming *w, int i) {
+static int read_saved_history(kcl_resuming *w, int i) {
   kcl_history *h = w->l->rhs[i].history;
   const int64_t count = w->rhs[i].history;
   const size_t bytes = (size_t)count * KCL_HISTORY_FIELDS * sizeof *h->entry;
-  if (bytes > w->r->left) return kcl_checkpoint_damaged(w->r);
+  if (bytes > w->r->size) return kcl_checkpoint_damaged(w->r);
   free(h->entry), h->entry = NULL, h->size = h->capacity = 0;
   int rc = kcl_alloc(w->s->system.ctx, count + 1, KCL_HISTORY_FIELDS * sizeof *h->entry,
                      "the history", (void **)&h->entry);
-  if (!rc) rc = kcl_checkpoint_get(w->r, h->entry, bytes);
+  rc = kcl_ranks_agree(kcl_system_ranks(w->l->system), rc);
+  if (!rc) rc = kcl_checkpoint_get_shared(w->l->system, w->r, h->entry, bytes);
   if (!rc) h->size = count, h->capacity = count + 1;
   return rc;
-}
-
-/* ---------------------------------------------------------------- the same engine, or what differs */
-
-static bool texts_differ(const char *then, const char *now) { return strcmp(then, now) != 0; }
-
-/* The engine of the checkpoint, where the options leave that open. A failure to build it is none. */
-static int use_engine_of(resuming *w) {
-  const kcl_saved_head *h = &w->r->head;
-  kcl_selection *c = &w->s->selection;
-  const kcl_system *s = c->system;
-  const bool method = texts_differ(h->method, c->engine->method->name),
-             precond = texts_differ(h->precond, c->engine->precond->name),
-             format = texts_differ(h->format, kcl_engine_format(c->engine));
-  const kcl_method *m;
-  const kcl_precond_kind *p;
-  const kcl_format *f;
-  kcl_engine *e = NULL;
-  if (!method && !precond && !format) return KCL_OK;
-  if ((method && !s->undecided.method) || (precond && !s->undecided.precond) ||
-      (format && !s->undecided.format))
-    return KCL_OK;
-  if (kcl_method_find(s->ctx, h->method, &m) || kcl_system_precond_kind(s, h->precond, &p) ||
-      kcl_format_find(s->ctx, h->format, c->engine->program->type, &f) ||
-      kcl_engine_build_tested(s, m, p, f, &e))
-    return KCL_OK;
-  int rc =
-      e->program->nrhs == c->engine->program->nrhs ? kcl_engine_copy_system(e, c->engine) : KCL_OK;
-  if (rc || e->program->nrhs != c->engine->program->nrhs) return kcl_engine_free(&e), rc;
-  kcl_selection_use(c, &e);
-  w->l->engine = c->engine;
-  return KCL_OK;
-}
-
-static void tell_name(resuming *w, const char *kind, const char *then, const char *now) {
-  if (!w->other[0] && texts_differ(then, now))
-    snprintf(w->other, sizeof w->other, "%s is %s and was %s", kind, now, then);
-}
-
-/* The first line of the words that differs: its first word and both values. */
-static void tell_words(resuming *w, const char *now) {
-  const char *then = w->r->words;
-  while (*then && *now) {
-    const size_t n = strcspn(then, "\n"), m = strcspn(now, "\n"), word = strcspn(now, " \n");
-    if (n != m || memcmp(then, now, n) != 0) {
-      const size_t skip = n > word ? word + 1 : n;
-      snprintf(w->other, sizeof w->other, "the %.*s is %.*s and was %.*s", (int)word, now,
-               (int)(m > word ? m - word - 1 : 0), m > word ? now + word + 1 : "", (int)(n - skip),
-               then + skip);
-      return;
-    }
-    then += n + (then[n] != 0), now += m + (now[m] != 0);
-  }
-  if (*then || *now) snprintf(w->other, sizeof w->other, "the executor is another one");
-}
-
-static int find_changed_choice(resuming *w) {
-  const kcl_engine *e = w->l->engine;
-  const kcl_saved_head *h = &w->r->head;
-  size_t size;
-  char *now;
-  tell_name(w, "the method", h->method, e->method->name);
-  tell_name(w, "the preconditioner", h->precond, e->precond->name);
-  tell_name(w, "the format", h->format, kcl_engine_format(e));
-  int rc = w->other[0] ? KCL_OK : kcl_checkpoint_words(w->s, e, &now, &size);
-  if (rc || w->other[0]) return rc;
-  tell_words(w, now);
-  free(now);
-  if (!w->other[0] && h->state != (int64_t)e->executor.state_bytes(&e->executor))
-    snprintf(w->other, sizeof w->other, "the executor is laid out otherwise");
-  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- the loop as it was */
@@ -165,7 +88,7 @@ static int32_t limit_of(const kcl_loop *l, const kcl_saved_rhs *v) {
   return (int32_t)(l->system->options.max_iter ? l->max_iter : v->limit);
 }
 
-static void restore_rhs(const resuming *w, int i) {
+static void restore_rhs(const kcl_resuming *w, int i) {
   kcl_loop *l = w->l;
   kcl_rhs *v = &l->rhs[i];
   const kcl_saved_rhs *from = &w->rhs[i];
@@ -187,20 +110,23 @@ static void restore_rhs(const resuming *w, int i) {
 }
 
 /* One vector of the checkpoint, to v of the engine. */
-static int read_vector(const resuming *w, kcl_vec v) {
+static int read_vector(const kcl_resuming *w, kcl_vec v) {
   kcl_executor *ex = &w->l->engine->executor;
   const kcl_program *k = w->l->engine->program;
+  const kcl_system *s = w->l->system;
+  const int64_t own = k->vector[v].n;
   kcl_saved_vector head;
   void *values = NULL;
   int rc;
-  KCL_TRY(kcl_checkpoint_get(w->r, &head, sizeof head));
-  if (head.n != k->vector[v].n || head.type < KCL_S || head.type > KCL_Z ||
-      kcl_type_complex((kcl_type)head.type) != kcl_type_complex(k->type))
+  KCL_TRY(kcl_checkpoint_get_shared(s, w->r, &head, sizeof head));
+  if ((uint64_t)head.n != kcl_checkpoint_total(s, (uint64_t)own) || head.type < KCL_S ||
+      head.type > KCL_Z || kcl_type_complex((kcl_type)head.type) != kcl_type_complex(k->type))
     KCL_TRY(kcl_checkpoint_damaged(w->r));
   const kcl_type type = (kcl_type)head.type;
-  KCL_TRY(kcl_alloc_unset(k->ctx, head.n, kcl_type_size(type), "a vector", &values));
+  rc = kcl_alloc_unset(k->ctx, own, kcl_type_size(type), "a vector", &values);
+  KCL_TRY(kcl_ranks_agree(kcl_system_ranks(s), rc));
   for (int i = 0; i < w->l->nrhs; i++) {
-    KCL_TRY(kcl_checkpoint_get(w->r, values, (size_t)head.n * kcl_type_size(type)));
+    KCL_TRY(kcl_checkpoint_get_parts(s, w->r, values, (size_t)own * kcl_type_size(type)));
     KCL_TRY(ex->put(ex, v, i, type, values, 1.0));
   }
 done:
@@ -208,20 +134,21 @@ done:
   return rc;
 }
 
-static int read_state(const resuming *w) {
+static int read_state(const kcl_resuming *w) {
   kcl_executor *ex = &w->l->engine->executor;
-  const int64_t bytes = w->r->head.state;
+  const kcl_system *s = w->l->system;
+  const size_t bytes = ex->state_bytes(ex);
   void *state;
-  int rc;
-  KCL_TRY(kcl_alloc(w->s->system.ctx, bytes, 1, "the state", &state));
-  KCL_TRY(kcl_checkpoint_get(w->r, state, (size_t)bytes));
+  int rc = kcl_alloc(s->ctx, (int64_t)bytes, 1, "the state", &state);
+  KCL_TRY(kcl_ranks_agree(kcl_system_ranks(s), rc));
+  KCL_TRY(kcl_checkpoint_get_parts(s, w->r, state, bytes));
   KCL_TRY(ex->put_state(ex, state));
 done:
   free(state);
   return rc;
 }
 
-static int go_on(const resuming *w) {
+static int go_on(const kcl_resuming *w) {
   kcl_loop *l = w->l;
   kcl_executor *ex = &l->engine->executor;
   const kcl_program *k = l->engine->program;
@@ -239,7 +166,7 @@ static int go_on(const resuming *w) {
   return KCL_OK;
 }
 
-static int go_on_from_x(const resuming *w) {
+static int go_on_from_x(const kcl_resuming *w) {
   kcl_loop *l = w->l;
   int rc = read_vector(w, l->engine->program->x);
   for (int i = 0; i < l->nrhs; i++)
@@ -247,7 +174,7 @@ static int go_on_from_x(const resuming *w) {
   return rc ? rc : kcl_loop_restart(l);
 }
 
-static void tell_resumption(const resuming *w) {
+static void tell_resumption(const kcl_resuming *w) {
   kcl_selection *c = &w->s->selection;
   const kcl_checkpoint_reader *r = w->r;
   if (r->predecessor)
@@ -257,14 +184,14 @@ static void tell_resumption(const resuming *w) {
                w->other[0] ? ", from x alone: " : ", as if it had not been interrupted", w->other);
 }
 
-static int resume_loop(resuming *w) {
+static int resume_loop(kcl_resuming *w) {
   kcl_loop *l = w->l;
   const kcl_saved_head *h = &w->r->head;
   int rc = read_rhs(w);
   if (!rc) rc = check_scaling(w);
   for (int i = 0; i < l->nrhs && !rc; i++) rc = read_saved_history(w, i);
-  if (!rc) rc = use_engine_of(w);
-  if (!rc) rc = find_changed_choice(w);
+  if (!rc) rc = kcl_resume_engine(w);
+  if (!rc) rc = kcl_resume_compare(w);
   if (rc) return rc;
   for (int i = 0; i < l->nrhs; i++) restore_rhs(w, i);
   l->shared = h->shared, l->method_changed = h->method_changed != 0;
@@ -278,7 +205,7 @@ static int resume_loop(resuming *w) {
 /* ---------------------------------------------------------------- after another device */
 
 /* Norms of this device stay: those of the other differ by rounding. */
-static int continue_rhs(const resuming *w, int i, const kcl_read_x *k) {
+static int continue_rhs(const kcl_resuming *w, int i, const kcl_read_x *k) {
   kcl_loop *l = w->l;
   kcl_rhs *v = &l->rhs[i];
   const double rr0 = v->rr0, target = v->target;
@@ -292,7 +219,7 @@ static int continue_rhs(const resuming *w, int i, const kcl_read_x *k) {
 
 /* From x that was read back (solver/readback.h); nothing is known where the device was lost before. */
 static int continue_from_read_x(kcl_solver *s, kcl_loop *l) {
-  resuming w = {.s = s, .l = l};
+  kcl_resuming w = {.s = s, .l = l};
   bool any = false;
   int rc = KCL_OK;
   for (int i = 0; i < l->nrhs && !rc; i++) {
@@ -308,11 +235,12 @@ int kcl_resume(void *owner, kcl_loop *l) {
   kcl_solver *s = owner;
   kcl_checkpoints *c = s->checkpoints;
   if (!c || !c->resume) return s->continues ? continue_from_read_x(s, l) : KCL_OK;
-  resuming w = {.s = s, .l = l, .r = c->resume};
+  kcl_resuming w = {.s = s, .l = l, .r = c->resume};
   c->replaces = c->path && c->resume->predecessor &&
                 !strncmp(c->path, c->resume->path, strlen(c->path)) &&
                 strlen(c->resume->path) == strlen(c->path) + 2;
+  kcl_distribution *d = l->system->distribution;
   const int rc = resume_loop(&w);
   kcl_checkpoint_free(&c->resume);
-  return rc;
+  return d ? d->agree(d, rc, 0) : rc;
 }

@@ -12,6 +12,7 @@ static const double MINUTE = 60, SHARE = 0.01;
 typedef struct saving {
   const kcl_solver *s;
   kcl_loop *l;
+  bool counting;
   kcl_saved_head head;
   char *words;  /* [head.words] */
   char *buffer; /* of one vector, or of the state */
@@ -53,11 +54,13 @@ static void fill_head(saving *w, size_t words) {
   const kcl_loop *l = w->l;
   const kcl_engine *e = l->engine;
   const kcl_program *k = e->program;
-  w->head = (kcl_saved_head){.row_ptr = s->sums.row_ptr,
-                             .col = s->sums.col,
-                             .val = s->sums.val,
-                             .rows = s->system.A->rows,
-                             .cols = s->system.A->cols,
+  const kcl_ranks *ranks = kcl_system_ranks(&s->system);
+  const uint64_t state = e->executor.state_bytes(&e->executor);
+  w->head = (kcl_saved_head){.structure = s->checkpoints->A.structure,
+                             .values = s->checkpoints->A.values,
+                             .ranks = ranks ? ranks->count : 1,
+                             .rows = ranks ? ranks->rows : s->system.A->rows,
+                             .cols = ranks ? ranks->columns : s->system.A->cols,
                              .type = s->system.A->type,
                              .words = (int64_t)words,
                              .nrhs = l->nrhs,
@@ -67,37 +70,45 @@ static void fill_head(saving *w, size_t words) {
                              .shared = l->shared,
                              .method_changed = l->method_changed,
                              .tried = s->selection.tried,
-                             .state = (int64_t)e->executor.state_bytes(&e->executor)};
+                             .state = (int64_t)kcl_checkpoint_total(&s->system, state)};
   strncpy(w->head.method, e->method->name, sizeof w->head.method - 1);
   strncpy(w->head.precond, e->precond->name, sizeof w->head.precond - 1);
   strncpy(w->head.format, kcl_engine_format(e), sizeof w->head.format - 1);
   for (kcl_vec v = 0; v < k->vectors; v++) w->head.vectors += kcl_vector_carried(k, v);
 }
 
+/* Own bytes of all ranks; so many in all. */
+static int put_parts(saving *w, size_t own, uint64_t all) {
+  if (w->counting) return kcl_checkpoint_put(&w->writer, NULL, (size_t)all);
+  return kcl_checkpoint_put_parts(&w->s->system, &w->writer, w->buffer, own);
+}
+
 static int put_vector(saving *w, kcl_vec v) {
   kcl_executor *ex = &w->l->engine->executor;
   const kcl_program *k = w->l->engine->program;
   const kcl_type type = kcl_vector_stored(k, v);
-  const size_t bytes = (size_t)k->vector[v].n * kcl_type_size(type);
-  kcl_saved_vector head = {.n = k->vector[v].n, .type = type};
+  const size_t size = kcl_type_size(type);
+  const uint64_t own = (uint64_t)k->vector[v].n, n = kcl_checkpoint_total(&w->s->system, own);
+  kcl_saved_vector head = {.n = (int64_t)n, .type = type};
   memcpy(head.name, k->vector[v].name.s, sizeof head.name);
-  int rc = kcl_checkpoint_put(&w->writer, &head, sizeof head);
+  int rc = kcl_ranks_agree(kcl_system_ranks(&w->s->system),
+                           kcl_checkpoint_put(&w->writer, &head, sizeof head));
   for (int i = 0; i < w->l->nrhs && !rc; i++) {
-    if (!w->writer.counting) rc = ex->get(ex, v, i, type, w->buffer, 1.0);
-    if (!rc) rc = kcl_checkpoint_put(&w->writer, w->buffer, bytes);
+    if (!w->counting) rc = ex->get(ex, v, i, type, w->buffer, 1.0);
+    if (!rc) rc = put_parts(w, (size_t)own * size, n * size);
   }
   return rc;
 }
 
 static int put_state(saving *w) {
   kcl_executor *ex = &w->l->engine->executor;
-  int rc = w->writer.counting ? KCL_OK : ex->get_state(ex, w->buffer);
-  return rc ? rc : kcl_checkpoint_put(&w->writer, w->buffer, (size_t)w->head.state);
+  int rc = w->counting ? KCL_OK : ex->get_state(ex, w->buffer);
+  return rc ? rc : put_parts(w, ex->state_bytes(ex), (uint64_t)w->head.state);
 }
 
-static int put_all(saving *w) {
+/* All that ranks have alike. */
+static int put_beginning(saving *w) {
   const kcl_loop *l = w->l;
-  const kcl_program *k = l->engine->program;
   int rc = kcl_checkpoint_put(&w->writer, &w->head, sizeof w->head);
   if (!rc) rc = kcl_checkpoint_put(&w->writer, w->words, (size_t)w->head.words);
   for (int i = 0; i < l->nrhs && !rc; i++) {
@@ -109,6 +120,12 @@ static int put_all(saving *w) {
     rc = kcl_checkpoint_put(&w->writer, h->entry,
                             (size_t)h->size * KCL_HISTORY_FIELDS * sizeof *h->entry);
   }
+  return kcl_ranks_agree(kcl_system_ranks(&w->s->system), rc);
+}
+
+static int put_all(saving *w) {
+  const kcl_program *k = w->l->engine->program;
+  int rc = put_beginning(w);
   if (!rc) rc = put_vector(w, k->x);
   for (kcl_vec v = 0; v < k->vectors && !rc; v++)
     if (v != k->x && kcl_vector_carried(k, v)) rc = put_vector(w, v);
@@ -116,50 +133,66 @@ static int put_all(saving *w) {
 }
 
 static int allocate_buffer(saving *w) {
-  const kcl_program *k = w->l->engine->program;
-  int64_t most = w->head.state;
+  const kcl_engine *e = w->l->engine;
+  const kcl_program *k = e->program;
+  int64_t most = (int64_t)e->executor.state_bytes(&e->executor);
   for (kcl_vec v = 0; v < k->vectors; v++) {
     const int64_t bytes = k->vector[v].n * (int64_t)kcl_type_size(kcl_vector_stored(k, v));
     if (kcl_vector_carried(k, v) && bytes > most) most = bytes;
   }
-  return kcl_alloc_unset(w->s->system.ctx, most, 1, "a checkpoint", (void **)&w->buffer);
+  return kcl_ranks_agree(
+      kcl_system_ranks(&w->s->system),
+      kcl_alloc_unset(w->s->system.ctx, most, 1, "a checkpoint", (void **)&w->buffer));
 }
 
-/* The checksums of b are computed once per solve. */
-static int sum_all_b(kcl_checkpoints *c, kcl_loop *l) {
+/* The fingerprints of A and b are computed once per solve. */
+static int sum_system(kcl_checkpoints *c, kcl_loop *l) {
   int rc = KCL_OK;
+  if (!c->summed) c->A = kcl_checkpoint_fingerprint(l->system);
   for (int i = 0; i < l->nrhs && !rc && !c->summed; i++)
     rc = kcl_checkpoint_sum_b(l, i, &c->b_sum[i]);
   c->summed = !rc;
   return rc;
 }
 
+/* The file, which rank 0 has; the writers of the others go on counting. */
+static int put_file(saving *w) {
+  kcl_checkpoints *c = w->s->checkpoints;
+  kcl_ranks *ranks = kcl_system_ranks(&w->s->system);
+  const bool here = kcl_checkpoint_here(&w->s->system);
+  const uint64_t size = w->writer.size;
+  int rc = here ? kcl_checkpoint_open(w->s->system.ctx, c->path, size, &w->writer) : KCL_OK;
+  w->counting = false, w->writer.replaces = c->replaces;
+  if (!(rc = kcl_ranks_agree(ranks, rc))) rc = put_all(w);
+  if (here) rc = kcl_checkpoint_close(&w->writer, rc);
+  if (!(rc = kcl_ranks_agree(ranks, rc)))
+    c->replaces = false, c->bytes = (double)kcl_checkpoint_bytes(size);
+  return rc;
+}
+
 static int write_checkpoint(kcl_solver *s, kcl_loop *l) {
-  kcl_checkpoints *c = s->checkpoints;
-  saving w = {.s = s, .l = l, .writer = {.counting = true}};
+  kcl_distribution *d = s->system.distribution;
+  saving w = {.s = s, .l = l, .counting = true, .writer = {.counting = true}};
   size_t words = 0;
   int rc;
-  KCL_TRY(sum_all_b(c, l));
+  KCL_TRY(sum_system(s->checkpoints, l));
   KCL_TRY(kcl_checkpoint_words(s, l->engine, &w.words, &words));
   fill_head(&w, words);
   KCL_TRY(allocate_buffer(&w));
   KCL_TRY(put_all(&w));
-  const uint64_t size = w.writer.size;
-  rc = kcl_checkpoint_open(s->system.ctx, c->path, size, &w.writer);
-  w.writer.replaces = c->replaces;
-  if (!rc) rc = put_all(&w);
-  rc = kcl_checkpoint_close(&w.writer, rc);
-  if (!rc) c->replaces = false, c->bytes = (double)kcl_checkpoint_bytes(size);
+  rc = put_file(&w);
 done:
   free(w.words), free(w.buffer);
-  return rc;
+  return d ? d->agree(d, rc, 0) : rc;
 }
 
 /* ---------------------------------------------------------------- when */
 
+/* On one rank: on all. */
 static bool checkpoint_due(kcl_checkpoints *c, const kcl_loop *l) {
-  const bool asked = atomic_exchange(&c->asked, false);
-  return asked || l->interrupted || kcl_now() >= c->next;
+  const bool asked = atomic_exchange(&c->asked, false),
+             due = asked || l->interrupted || kcl_now() >= c->next;
+  return kcl_ranks_largest(kcl_system_ranks(l->system), due) > 0;
 }
 
 /* A checkpoint that fails leaves the one before, and the solve goes on. */
@@ -196,12 +229,13 @@ void kcl_checkpoints_begin(kcl_solver *s, kcl_loop *l) {
   c->next = kcl_now() + (c->interval > 0 ? c->interval : MINUTE);
   c->summed = c->failed = c->replaces = false, c->count = c->resumed_at = 0,
   c->bytes = c->seconds = 0;
-  c->asked = false;
   if (c->path) l->checkpoint = kcl_checkpoint_when_due, l->owner = s;
 }
 
+/* What was asked for after the last batch is not for the next solve; before the first one it is for this one. */
 void kcl_checkpoints_report(const kcl_solver *s, const kcl_loop *l) {
-  const kcl_checkpoints *c = s->checkpoints;
+  kcl_checkpoints *c = s->checkpoints;
+  if (c) c->asked = false;
   for (int i = 0; c && i < l->nrhs; i++) {
     kcl_report *r = l->rhs[i].report;
     r->checkpoints = c->count, r->resumed_at = c->resumed_at;
@@ -231,8 +265,9 @@ int kcl_checkpoints_check(const kcl_solver *s, int64_t k) {
   const char *why = k > s->selection.engine->program->nrhs
                         ? "more right-hand sides than the option nrhs"
                     : kcl_mixed_used(s->mixed) ? "mixed precision"
-                    : s->system.distribution   ? "several ranks"
-                                               : NULL;
+                    : s->system.distribution && s->system.distribution->reorders
+                        ? "partition metis, where rows move to other ranks"
+                        : NULL;
   if (!c || !(c->path || c->resume) || !why) return KCL_OK;
   return kcl_fail(s->system.ctx, KCL_USAGE, "checkpoints: not with %s", why);
 }

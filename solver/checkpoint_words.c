@@ -47,7 +47,7 @@ static uint64_t sum_of_program(const kcl_program *k) {
   return h;
 }
 
-int kcl_checkpoint_words(const kcl_solver *s, const kcl_engine *e, char **out, size_t *size) {
+static int print_own_words(const kcl_solver *s, const kcl_engine *e, char **out, size_t *size) {
   const kcl_context *ctx = s->system.ctx;
   const kcl_device *d = &ctx->device;
   size_t length;
@@ -65,12 +65,51 @@ int kcl_checkpoint_words(const kcl_solver *s, const kcl_engine *e, char **out, s
   return kcl_fail(s->system.ctx, KCL_MEMORY, "out of memory: a checkpoint");
 }
 
+/* The rows of this rank, and all that decides its bits. */
+static uint64_t sum_of_part(const kcl_solver *s, const kcl_engine *e, const char *words) {
+  const kcl_ranks *r = kcl_system_ranks(&s->system);
+  const char *format = kcl_engine_format(e);
+  uint64_t h = kcl_sum64(words, strlen(words), kcl_sum64(format, strlen(format), 0));
+  h = add_number(add_number(add_number(h, r->rank), r->first_row), s->system.A->rows);
+  h = add_number(h, (int64_t)e->executor.state_bytes(&e->executor));
+  return kcl_mix_bits(h);
+}
+
+/* Rank 0's words, and a line for the parts of all ranks. */
+static int join_words(const kcl_solver *s, const kcl_engine *e, char **words, size_t *size) {
+  const kcl_system *t = &s->system;
+  enum { LINE = 40 };
+  const uint64_t parts = kcl_checkpoint_total(t, sum_of_part(s, e, *words));
+  int64_t length = kcl_ranks_decide(kcl_system_ranks(t), (int64_t)strlen(*words));
+  char *all;
+  int rc = kcl_alloc(t->ctx, length + LINE, 1, "a checkpoint", (void **)&all);
+  if ((rc = kcl_ranks_agree(kcl_system_ranks(t), rc))) return free(all), rc;
+  if (kcl_checkpoint_here(t)) memcpy(all, *words, (size_t)length);
+  t->distribution->tell(t->distribution, all, (size_t)length);
+  length += snprintf(all + length, LINE, "partition %016llx\n", (unsigned long long)parts);
+  free(*words);
+  *words = all, *size = (size_t)length + 1;
+  return KCL_OK;
+}
+
+int kcl_checkpoint_words(const kcl_solver *s, const kcl_engine *e, char **out, size_t *size) {
+  *out = NULL;
+  int rc = kcl_ranks_agree(kcl_system_ranks(&s->system), print_own_words(s, e, out, size));
+  if (!rc && s->system.distribution) rc = join_words(s, e, out, size);
+  if (rc) free(*out), *out = NULL;
+  return rc;
+}
+
 int kcl_checkpoint_sum_b(kcl_loop *l, int rhs, uint64_t *out) {
   const kcl_csr *A = l->system->A;
+  const kcl_ranks *r = kcl_system_ranks(l->system);
   const kcl_rhs *v = &l->rhs[rhs];
   void *copy = NULL;
   int rc = v->b ? KCL_OK : kcl_fetch_column(l->system, &v->b_column, A->rows, &copy);
-  if (!rc) *out = kcl_sum64(v->b ? v->b : copy, (size_t)A->rows * kcl_type_size(A->type), 0);
+  if (!rc)
+    *out = kcl_fingerprint_vector(A->type, v->b ? v->b : copy, A->rows, r ? r->first_row : 0);
   free(copy);
-  return rc;
+  if ((rc = kcl_ranks_agree(kcl_system_ranks(l->system), rc))) return rc;
+  *out = kcl_checkpoint_total(l->system, *out);
+  return KCL_OK;
 }

@@ -2,6 +2,7 @@
 #include "solver/engine/reproducible.h"
 #include "core/base/context.h"
 #include "solver/direct/direct.h"
+#include "solver/precond_object.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdio.h>
@@ -76,12 +77,23 @@ static int check_guard(const kcl_system *s) {
   return kcl_fail(s->ctx, KCL_USAGE, "the option guard: not %s", why);
 }
 
+static bool is_precond_shell(const kcl_system *s) {
+  return s->object && s->object->kind == &kcl_precond_shell;
+}
+
+/* Functions are in the context that would be lost. */
 static int check_fallback(const kcl_system *s) {
   const kcl_fallback_rule f = s->options.fallback;
   if (f != KCL_FALLBACK_NONE && f != KCL_FALLBACK_CPU)
     return kcl_fail(s->ctx, KCL_USAGE, "fallback %d: no such rule", (int)f);
-  if (!f || !s->distribution) return KCL_OK;
-  return kcl_fail(s->ctx, KCL_USAGE, "the option fallback: not on several ranks");
+  const char *why = s->distribution       ? "on several ranks"
+                    : !s->ctx->opencl     ? NULL
+                    : is_precond_shell(s) ? "with a preconditioner that is a function"
+                    : s->shell && s->shell->place == KCL_OPENCL
+                        ? "where A is a function of OpenCL buffers"
+                        : NULL;
+  if (!f || !why) return KCL_OK;
+  return kcl_fail(s->ctx, KCL_USAGE, "the option fallback: not %s", why);
 }
 
 int kcl_check_options(kcl_system *s) {

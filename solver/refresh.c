@@ -6,7 +6,7 @@
 
 static void settle(kcl_solver *s) {
   kcl_distribution *d = s->system.distribution;
-  s->selection.system = &s->system;
+  s->selection.system = &s->system, s->selection.solver = s;
   if (d)
     d->move(d, s);
   else

@@ -283,7 +283,7 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));
   if (!system->ctx->reproducible)
     s->selection.rescue = kcl_rescue, s->selection.rescue_price = kcl_rescue_price;
-  s->selection.resume = kcl_resume, s->selection.owner = s;
+  s->selection.resume = kcl_resume, s->selection.owner = s->selection.solver = s;
   if (s->system.options.mixed)
     KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, keep, &s->mixed));
   kcl_engine_refill(s->selection.engine, &s->system); /* last: before's values are lost */

@@ -68,6 +68,13 @@ for n in 1 2 4; do
 done
 ranks 2 "$BUILD/tests/mpi/reports_mpi" >"$tmp/log" 2>&1
 tally $? "reports_mpi"
+for n in 1 2 3; do
+  if [ "$thorough" -lt 1 ] && [ $n = 1 ]; then continue; fi
+  ranks $n "$BUILD/tests/mpi/checkpoint_mpi" >"$tmp/log" 2>&1
+  tally $? "checkpoint_mpi on $n ranks"
+done
+KRYLOCL_MPI_SHARED=0 ranks 2 "$BUILD/tests/mpi/checkpoint_mpi" >"$tmp/log" 2>&1
+tally $? "checkpoint_mpi on 2 ranks, by messages alone"
 for n in 2 0; do # memory that ranks share, messages
   KRYLOCL_MPI_SHARED=$n ranks 2 "$BUILD/tests/mpi/waits_mpi" >"$tmp/log" 2>&1
   tally $? "waits_mpi, KRYLOCL_MPI_SHARED=$n"
@@ -75,6 +82,10 @@ done
 if [ "$opencl" ] && [ "$thorough" -ge 1 ]; then
   ranks 2 "$BUILD/tests/mpi/rectangle_mpi" 0:0 >"$tmp/log" 2>&1
   tally $? "rectangle_mpi on 2 ranks, an OpenCL device"
+  ranks 2 "$BUILD/tests/mpi/checkpoint_mpi" 0:0 >"$tmp/log" 2>&1
+  tally $? "checkpoint_mpi on 2 ranks, an OpenCL device"
+  ranks 2 "$BUILD/tests/mpi/checkpoint_mpi" cpu,0:0 >"$tmp/log" 2>&1
+  tally $? "checkpoint_mpi on 2 ranks, native beside an OpenCL device"
 fi
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

@@ -321,6 +321,44 @@ static void test_function(void) {
   close_trial(&t);
 }
 
+static bool refused(int rc, const char *why) {
+  return CHECKF(rc == KCL_USAGE && strstr(kcl_error(), "the option fallback: not ") &&
+                    strstr(kcl_error(), why),
+                "%s: %d, %s", why, rc, kcl_error());
+}
+
+/* Functions and vectors that are on the device are lost with it. */
+static void test_refused(void) {
+  trial t;
+  kcl_options o = jacobi_options();
+  kcl_precond *M = NULL;
+  kcl_solver *s = NULL;
+  cl_int code;
+  if (!open_trial("poisson2d:60", &o, 1, &t)) return;
+  const int64_t n = t.A->rows;
+  const size_t bytes = (size_t)n * sizeof(double);
+  void *context;
+  CHECK(!kcl_context_opencl(t.ctx, &context, NULL, NULL));
+  cl_mem m[2];
+  for (int i = 0; i < 2; i++)
+    m[i] = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, t.b, &code);
+  kcl_vectors b = {.size = sizeof b, .data = m[0], .place = KCL_OPENCL}, x = b;
+  x.data = m[1];
+  refused(kcl_solve_vectors(t.s, NULL, &b, &x, t.r), "with vectors in OpenCL buffers");
+  CHECK(!kcl_precond_create_shell(t.ctx, n, 'd', scale_rows, NULL, KCL_HOST, KCL_PRECOND_HERMITIAN,
+                                  &M));
+  o.precond = NULL;
+  refused(kcl_setup_with(t.ctx, t.A, M, &o, &s), "a preconditioner that is a function");
+  o.precond = "none", o.format = "auto";
+  const kcl_shell shell = {
+      .rows = n, .cols = n, .type = KCL_D, .apply = scale_rows, .place = KCL_OPENCL};
+  refused(kcl_setup_shell(t.ctx, &shell, NULL, &o, &s), "a function of OpenCL buffers");
+  CHECK(!s);
+  for (int i = 0; i < 2; i++) clReleaseMemObject(m[i]);
+  kcl_precond_free(&M);
+  close_trial(&t);
+}
+
 /* A device that hangs is lost for all solvers of its context: each says so at once, or continues. */
 static void test_hung_context(bool calls_back) {
   trial t;
@@ -379,6 +417,7 @@ int main(void) {
   test_later_solves();
   test_object();
   test_function();
+  test_refused();
   test_hung_context(true), test_hung_context(false);
   test_stop();
   test_methods();

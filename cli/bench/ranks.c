@@ -292,7 +292,7 @@ static kcl_bench_plan plan_of_options(const cli_options *o) {
 
 static void heed_signals(const cli_options *o) {
   cli_interrupt_begin(o);
-  cli_launched();
+  cli_launched(false);
   cli_interrupt_computing();
 }
 

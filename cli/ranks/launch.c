@@ -1,7 +1,7 @@
 /* krylocl solve --devices: one rank per device. The program starts itself again under mpiexec and waits. Rank 0
  * sends it SIGUSR1, whose sender is the process id of rank 0. A signal (../ui/interrupt.c) reaches this process
- * alone, which passes it on to rank 0. Rank 0 ends the solve on all ranks and writes the results so far. The exit
- * code is that of a single process. */
+ * alone, which passes it on to rank 0; a later SIGUSR1, which asks for a checkpoint, as SIGUSR2. Rank 0 ends the solve
+ * on all ranks and writes the results so far. The exit code is that of a single process. */
 #include "cli/ranks/launch.h"
 #include "cli/ranks/shares.h"
 #include "cli/ui/codes.h"
@@ -18,6 +18,7 @@
 
 static const char *const PARENT = "KRYLOCL_PARENT";    /* in the environment of ranks */
 static volatile sig_atomic_t launcher, rank_0, passed; /* passed: the first signal */
+static volatile sig_atomic_t saves;                    /* with --checkpoint */
 
 static void pass_on(int sig) {
   if (!passed) passed = sig;
@@ -27,13 +28,16 @@ static void pass_on(int sig) {
 
 static void note_rank_0(int sig, siginfo_t *info, void *unused) {
   (void)sig, (void)unused;
-  rank_0 = info->si_pid;
+  if (!rank_0)
+    rank_0 = info->si_pid;
+  else if (saves)
+    kill((pid_t)rank_0, SIGUSR2);
 }
 
-void cli_launched(void) {
-  cli_interrupt_heed(SIGUSR1); /* as launchers pass it on */
+void cli_launched(bool checkpoints) {
   const char *parent = getenv(PARENT);
   const int pid = parent ? atoi(parent) : 0;
+  if (pid > 1 || !checkpoints) cli_interrupt_heed(SIGUSR1); /* as launchers pass it on */
   if (pid > 1) kill((pid_t)pid, SIGUSR1);
 }
 
@@ -121,6 +125,7 @@ int cli_launch(const cli_options *o) {
   for (int i = 1; i < o->argc; i++) line[BEFORE + i - 1] = o->argv[i];
   if (!o->quiet) say_line(line, BEFORE - 1);
   fflush(stdout), fflush(stderr);
+  saves = o->checkpoint != NULL;
   handle_signals();
   const pid_t pid = fork();
   if (pid == 0) exec_launcher(line);

@@ -2,6 +2,7 @@
  * limit), and on SIGUSR1, after which it goes on. A run that may be started again by the same line names one file in
  * --checkpoint and --resume: while there is none, it begins anew. */
 #include "cli/solve/checkpoint.h"
+#include "cli/ranks/ranks.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include <signal.h>
@@ -17,6 +18,11 @@ static _Atomic(kcl_solver *) asked;
 static void ask_for_checkpoint(int sig) {
   (void)sig;
   kcl_solver_save(asked);
+}
+
+static void stop_on_all(int sig) {
+  (void)sig;
+  kcl_solver_stop(asked);
 }
 
 /* Seconds of "90", "90s", "1.5m", "2h"; negative: it is none. */
@@ -39,6 +45,13 @@ int cli_checkpoint_check(const cli_options *o) {
 void cli_checkpoint_begin(const cli_options *o) {
   const struct sigaction act = {.sa_handler = ask_for_checkpoint, .sa_flags = SA_RESTART};
   if (o->checkpoint) sigaction(SIGUSR1, &act, NULL);
+  if (o->checkpoint && cli_ranks() > 1) sigaction(SIGUSR2, &act, NULL); /* ../ranks/launch.c */
+}
+
+void cli_checkpoint_serve(const cli_options *o) {
+  const struct sigaction act = {.sa_handler = stop_on_all, .sa_flags = SA_RESTART};
+  cli_checkpoint_begin(o);
+  sigaction(SIGTERM, &act, NULL);
 }
 
 static bool exists(const char *path, const char *ending) {
@@ -53,16 +66,23 @@ static bool is_first_run(const cli_options *o) {
          !exists(o->resumed, ".1");
 }
 
-int cli_checkpoint_use(const cli_run *r) {
+static int use_files(const cli_run *r) {
   const cli_options *o = r->o;
   int rc = 0;
-  if (o->resumed && is_first_run(o))
+  if (o->resumed && cli_ranks_tell(is_first_run(o)))
     cli_say(o, "resume      there is no %s: a new solve begins\n", o->resumed);
   else if (o->resumed)
     rc = kcl_solver_resume(r->solver, o->resumed);
   if (rc || !o->checkpoint) return rc;
-  asked = r->solver;
   return kcl_solver_checkpoint(r->solver, o->checkpoint, o->every ? duration(o->every) : 0);
+}
+
+int cli_checkpoint_use(const cli_run *r) {
+  cli_ranks_wait(false);
+  const int rc = use_files(r);
+  cli_ranks_wait(!rc);
+  if (!rc) asked = r->solver;
+  return rc;
 }
 
 void cli_checkpoint_end(void) { asked = NULL; }

@@ -8,7 +8,9 @@
 int cli_checkpoint_check(const cli_options *o);
 /* Before the set-up: SIGUSR1 asks for a checkpoint and ends nothing. */
 void cli_checkpoint_begin(const cli_options *o);
-/* After the set-up, and before the solver is freed. */
+/* Likewise on ranks other than 0, where SIGTERM stops the solve of all. */
+void cli_checkpoint_serve(const cli_options *o);
+/* After the set-up, on all ranks; and before the solver is freed. */
 int cli_checkpoint_use(const cli_run *r);
 void cli_checkpoint_end(void);
 void cli_checkpoint_say(const cli_run *r);

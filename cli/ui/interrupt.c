@@ -46,6 +46,10 @@ static void note_signal(int sig) {
         "\nkrylocl: interrupted: what is known is written; Ctrl-C a second time ends at once\n");
 }
 
+void cli_interrupt_noted(void) {
+  if (!interrupted) note_signal(SIGTERM);
+}
+
 bool cli_interrupted(void) { return interrupted != 0; }
 
 int cli_exit_code(int rc) {

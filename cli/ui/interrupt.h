@@ -13,6 +13,8 @@ void cli_interrupt_heed(int sig);
 void cli_interrupt_computing(void);
 /* Did nohup start the program, which goes on after a hangup then? */
 bool cli_hangup_ignored(void);
+/* A rank was interrupted: as if this one had been. */
+void cli_interrupt_noted(void);
 /* True after a signal. */
 bool cli_interrupted(void);
 /* rc, or 128 + the signal for CLI_INTERRUPTED. */

@@ -293,7 +293,7 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   l->impatient = impatient(c);
   kcl_loop_ask(l);
   int rc = kcl_loop_begin(l);
-  if (!rc && c->resume) rc = c->resume(c->owner, l);
+  if (!rc && c->resume) rc = c->resume(c->solver, l);
   const bool at_first = !rc && l->state != KCL_LOOP_ENDED && !kcl_loop_iterations(l);
   if (at_first) rc = begin_otherwise(c, l);
   while (!rc && l->state != KCL_LOOP_ENDED) {

@@ -64,8 +64,8 @@ struct kcl_selection {
   /* Another engine of the system; NULL: kcl_engine_build. On several ranks all have one, or none has. */
   int (*build)(void *owner, const kcl_way *way, kcl_engine **out);
   /* Goes on from a checkpoint, after the first START; NULL: there are none. */
-  int (*resume)(void *owner, kcl_loop *l);
-  void *owner; /* of these */
+  int (*resume)(void *solver, kcl_loop *l);
+  void *owner, *solver; /* of these; of `resume` */
   kcl_plan plan;
   kcl_way way;    /* in use; a form of cg stands for cg in the plan */
   unsigned tried; /* ways of the plan, in this solve: one bit each */

@@ -10,12 +10,13 @@
 #include "core/base/output.h"
 #include <stdio.h>
 
-enum { KCL_CHECKPOINT_VERSION = 1 };
+enum { KCL_CHECKPOINT_VERSION = 2 };
 
 /* Each struct has 64-bit fields and texts alone: no padding, the same on every machine. */
 typedef struct kcl_saved_head {
-  uint64_t row_ptr, col, val; /* checksums of A's arrays; 0: A is a function */
-  int64_t rows, cols, type;   /* of A */
+  uint64_t structure, values; /* of A's entries (core/matrix/fingerprint.h); 0: A is a function */
+  int64_t ranks; /* that wrote it: vectors are whole, states of ranks follow each other */
+  int64_t rows, cols, type; /* of A */
   char method[32], precond[32], format[32];
   int64_t words; /* bytes of the texts that follow, NUL at their end: what else decides the bits */
   int64_t nrhs;
@@ -26,7 +27,7 @@ typedef struct kcl_saved_head {
 } kcl_saved_head;
 
 typedef struct kcl_saved_rhs { /* kcl_rhs and its control block */
-  uint64_t b_sum;              /* checksum of b, of A's type */
+  uint64_t b_sum;              /* fingerprint of b, of A's type */
   int64_t shift;
   int64_t stop, iteration, limit, cycle_open;
   int64_t active, from_zero, given_up, reason, restarts;

@@ -2,6 +2,7 @@
 #ifndef KCL_SYSTEM_H
 #define KCL_SYSTEM_H
 
+#include "core/matrix/fingerprint.h"
 #include "core/matrix/offset_runs.h"
 #include "core/matrix/repeats.h"
 #include "core/program/ranks.h"
@@ -25,6 +26,13 @@ typedef struct kcl_products_of_shell {
   double norm_F; /* 0: not estimated yet */
 } kcl_products_of_shell;
 
+/* A file of rank 0, from or to which parts of all ranks go in pieces. */
+typedef struct kcl_file_parts {
+  void *file;
+  int (*put)(void *file, const void *data, size_t size);
+  int (*get)(void *file, void *data, size_t size);
+} kcl_file_parts;
+
 /* The steps of a solver that differ where ranks share its system (distributed/). All ranks call each, but `describe`. */
 typedef struct kcl_distribution kcl_distribution;
 struct kcl_distribution {
@@ -42,6 +50,13 @@ struct kcl_distribution {
   /* y = A x of an operator's engine: x and y where the caller has them. NULL: a solver's. */
   int (*multiply)(kcl_distribution *, kcl_engine *, const kcl_product *);
   void (*time)(kcl_distribution *, bool running); /* iterations begin; they have ended */
+  /* Checkpoints: own bytes of all ranks, one rank's after another's, to rank 0's file; back from it; rank 0's bytes to all. The
+   * first two fail on all ranks or on none. A solver's alone. */
+  int (*collect)(kcl_distribution *, const void *own, size_t size, kcl_file_parts *to);
+  int (*deal)(kcl_distribution *, void *own, size_t size, kcl_file_parts *from);
+  void (*tell)(kcl_distribution *, void *data, size_t size);
+  void (*fingerprint)(const kcl_distribution *, kcl_fingerprint *); /* adds own entries of A */
+  bool reorders; /* rows have moved to other ranks (partition metis) */
   void (*describe)(const kcl_distribution *, kcl_setup_info *out); /* sizes of all ranks */
   /* The solver that this belongs to has moved there. */
   void (*move)(kcl_distribution *, struct kcl_solver *to);

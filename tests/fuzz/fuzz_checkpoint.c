@@ -1,6 +1,6 @@
 /* Fuzz target: checkpoints. An input that begins with 'r' is a file as it is; any other is a list of changes, 16 bits of a place and a
  * byte each, of a good checkpoint, whose checksum is made to fit again: what the reader and the solve have to refuse or survive by
- * themselves. A resumed solve ends with a finite x, whatever was in the file. */
+ * themselves; the number of ranks that wrote it and its version are fields as others. A resumed solve ends with a finite x, whatever was in the file. */
 #include "core/base/sum64.h"
 #include "solver/checkpoint/file.h"
 #include "tests/fuzz/fuzz.h"
