@@ -164,4 +164,5 @@ const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .outline = csr_split_outline,
     .build = csr_split_build,
     .rows = csr_rows,
+    .bounded = csr_bounded,
     .rows_multi = csr_columns};

@@ -192,6 +192,18 @@ static void *start_of_vector(const kcl_cpu_block *b, kcl_vec y) {
                   (uintptr_t)(b->lo * vector_element_bytes(b->e, y)));
 }
 
+/* Can the product go by the indices of these rows? */
+static bool indices_exist(const kcl_cpu_block *b) {
+  const kcl_stored *A = b->s->A;
+  return !A->guarded || !A->format->bounded || A->format->bounded(A, b->lo, b->hi);
+}
+
+/* y is NaN: the check of the residual finds it. */
+static void spoil_blocks(const kcl_cpu_block *b, int count) {
+  const size_t bytes = (size_t)((b->hi - b->lo) * vector_element_bytes(b->e, b->s->y));
+  for (int c = 0; c < count; c++) memset(element_address(&b[c], b->s->y, b->lo), 0xff, bytes);
+}
+
 /* y = A x of `count` right-hand sides on the same rows. */
 static void multiply_blocks(const kcl_cpu_block *b, int count) {
   const kcl_stage *s = b->s;
@@ -199,7 +211,9 @@ static void multiply_blocks(const kcl_cpu_block *b, int count) {
   const void *x[KCL_MAX_NRHS];
   void *y[KCL_MAX_NRHS];
   for (int c = 0; c < count; c++) x[c] = b[c].vec[s->x], y[c] = start_of_vector(&b[c], s->y);
-  if (count > 1)
+  if (!indices_exist(b))
+    spoil_blocks(b, count);
+  else if (count > 1)
     f->rows_multi(s->A, count, x, y, b->lo, b->hi);
   else
     f->rows(s->A, x[0], y[0], b->lo, b->hi);
