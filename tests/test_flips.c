@@ -4,7 +4,8 @@
  * flip in each storage format.
  *
  * FLIPS=n: so many, 200 without it, and a tenth of that per format. GUARD=0: without guard, to compare. FIRST=n: begins with number n.
- * DEVICE=opencl, FORMAT=name: instead of the native executor and csr-scalar. FORMATS=0: without the other formats. */
+ * DEVICE=opencl, FORMAT=name: instead of the native executor and csr-scalar. PICK=text: of the systems those with this text in "method
+ * preconditioner"; FORMATS=text: of the other formats those with this text in their name. */
 #include "core/base/context.h"
 #include "core/device/device.h"
 #include "solver/solver.h"
@@ -203,19 +204,20 @@ static void compare_clean(const system_of *q, const double *plain) {
          (long long)q->clean.guard_errors, (long long)q->clean.guard_rollbacks);
 }
 
-static bool open_system(kcl_context *ctx, system_of *q, bool guard) {
-  kcl_report plain;
+/* plain: solves without guard first, to compare x. */
+static bool open_system(kcl_context *ctx, system_of *q, bool guard, bool plain) {
+  kcl_report r;
   if (!q->format) q->format = getenv("FORMAT") ? getenv("FORMAT") : "csr-scalar";
   if (!CHECKF(!kcl_generate(ctx, q->generator, &q->A, &q->b), "%s", kcl_error())) return false;
   double *x = malloc((size_t)q->A->cols * sizeof *x);
   q->x = malloc((size_t)q->A->cols * sizeof *x);
   CHECK(!kcl_csr_convert(ctx, q->A, q->A->type, &q->given));
-  int rc = set_up(ctx, q, false);
-  if (!rc) CHECK(!solve(q, x, &plain));
+  int rc = plain ? set_up(ctx, q, false) : KCL_OK;
+  if (plain && !rc) CHECK(!solve(q, x, &r));
   kcl_solver_free(&q->s);
   if (!rc) rc = set_up(ctx, q, guard);
   if (!rc) rc = solve(q, q->x, &q->clean);
-  if (!rc) compare_clean(q, x);
+  if (!rc) compare_clean(q, plain ? x : q->x);
   free(x);
   CHECKF(rc == KCL_OK || rc == KCL_REFUSED, "%s", kcl_error());
   return !rc && q->clean.converged;
@@ -274,13 +276,30 @@ static void try_format(kcl_context *ctx, const char *name, bool guard, int first
                  .precond = "jacobi",
                  .format = name};
   const int before = converged[INDICES];
-  const bool open = open_system(ctx, &q, guard);
+  const bool open = open_system(ctx, &q, guard, false);
   for (int i = first; open && i < first + count; i++) try_flip(i, &q, 1, INDICES, INDICES);
   if (open)
     printf("%-16s %d flips of indices, %d converged\n", name, count, converged[INDICES] - before);
   else
     printf("%-16s skipped: %s\n", name, kcl_error());
   close_system(&q);
+}
+
+/* Is the text of this variable in `in`, or is it not set? */
+static bool is_picked(const char *variable, const char *in) {
+  const char *text = getenv(variable);
+  return !text || strstr(in, text);
+}
+
+/* Moves the systems that are picked to the front; returns their number. */
+static int pick_systems(void) {
+  int count = 0;
+  for (int i = 0; i < SYSTEMS; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "%s %s", systems[i].solver, systems[i].precond);
+    if (is_picked("PICK", name)) systems[count++] = systems[i];
+  }
+  return count;
 }
 
 static int number_of(const char *name, int standard) {
@@ -298,13 +317,16 @@ int main(void) {
   kcl_context *ctx;
   const int count = number_of("FLIPS", 200), first = number_of("FIRST", 0);
   const bool guard = number_of("GUARD", 1);
+  const int picked = pick_systems();
   int all = 0, flips = 0;
   bool open = open_device(&ctx);
   if (!open) return check_report();
-  for (int i = 0; i < SYSTEMS; i++) open = open_system(ctx, &systems[i], guard) && open;
-  for (int i = first; open && i < first + count; i++) try_flip(i, systems, SYSTEMS, 0, TARGETS - 1);
-  for (int i = 0; open && number_of("FORMATS", 1) && i < kcl_format_count; i++)
-    if (kcl_format_at(i, KCL_D)->bounded) /* has it indices? */
+  for (int i = 0; i < picked; i++) open = open_system(ctx, &systems[i], guard, true) && open;
+  for (int i = first; open && picked && i < first + count; i++)
+    try_flip(i, systems, picked, 0, TARGETS - 1);
+  for (int i = 0; open && i < kcl_format_count; i++)
+    if (kcl_format_at(i, KCL_D)->bounded /* has it indices? */ &&
+        is_picked("FORMATS", kcl_format_at(i, KCL_D)->name))
       try_format(ctx, kcl_format_at(i, KCL_D)->name, guard, first, count / 10);
   for (int t = 0; t < TARGETS; t++) {
     all += converged[t], flips += tried[t];
@@ -313,7 +335,7 @@ int main(void) {
   printf("%d of %d converged, %d errors found, %d flips did no harm, %d wrong\n", all, flips, found,
          quietly, wrong);
   CHECKF(!guard || all >= flips - flips / 100, "%d of %d solves converged", all, flips);
-  for (int i = 0; i < SYSTEMS; i++) close_system(&systems[i]);
+  for (int i = 0; i < picked; i++) close_system(&systems[i]);
   kcl_context_free(&ctx);
   return check_report();
 }

@@ -192,31 +192,47 @@ static void *start_of_vector(const kcl_cpu_block *b, kcl_vec y) {
                   (uintptr_t)(b->lo * vector_element_bytes(b->e, y)));
 }
 
-/* Can the product go by the indices of these rows? */
-static bool indices_exist(const kcl_cpu_block *b) {
-  const kcl_stored *A = b->s->A;
-  return !A->guarded || !A->format->bounded || A->format->bounded(A, b->lo, b->hi);
+/* y is NaN: the check of the residual finds it. */
+static void spoil_rows(const kcl_cpu *e, const kcl_stage *s, void *const *y, int count, int64_t lo,
+                       int64_t hi) {
+  const int64_t bytes = vector_element_bytes(e, s->y);
+  for (int c = 0; c < count; c++)
+    memset((void *)((uintptr_t)y[c] + (uintptr_t)(lo * bytes)), 0xff, (size_t)((hi - lo) * bytes));
 }
 
-/* y is NaN: the check of the residual finds it. */
-static void spoil_blocks(const kcl_cpu_block *b, int count) {
-  const size_t bytes = (size_t)((b->hi - b->lo) * vector_element_bytes(b->e, b->s->y));
-  for (int c = 0; c < count; c++) memset(element_address(&b[c], b->s->y, b->lo), 0xff, bytes);
+static void multiply_rows(const kcl_cpu *e, const kcl_stage *s, const void *const *x,
+                          void *const *y, int count, int64_t lo, int64_t hi) {
+  const kcl_format *f = is_narrow_vector(e, s->x) ? s->A->format->narrow : s->A->format;
+  if (count > 1)
+    f->rows_multi(s->A, count, x, y, lo, hi);
+  else
+    f->rows(s->A, x[0], y[0], lo, hi);
+}
+
+/* As multiply_rows, where the indices of the rows exist. They are looked at in parts so small that the product finds them in the L1
+ * cache, and its prefetches bring those of the next part. */
+static void multiply_guarded(const kcl_cpu *e, const kcl_stage *s, const void *const *x,
+                             void *const *y, int count, int64_t lo, int64_t hi) {
+  enum { ROWS_AT_ONCE = 64 };
+  for (int64_t i = lo, end; i < hi; i = end) {
+    end = i + ROWS_AT_ONCE < hi ? i + ROWS_AT_ONCE : hi;
+    if (s->A->format->bounded(s->A, i, end))
+      multiply_rows(e, s, x, y, count, i, end);
+    else
+      spoil_rows(e, s, y, count, i, end);
+  }
 }
 
 /* y = A x of `count` right-hand sides on the same rows. */
 static void multiply_blocks(const kcl_cpu_block *b, int count) {
   const kcl_stage *s = b->s;
-  const kcl_format *f = is_narrow_vector(b->e, s->x) ? s->A->format->narrow : s->A->format;
   const void *x[KCL_MAX_NRHS];
   void *y[KCL_MAX_NRHS];
   for (int c = 0; c < count; c++) x[c] = b[c].vec[s->x], y[c] = start_of_vector(&b[c], s->y);
-  if (!indices_exist(b))
-    spoil_blocks(b, count);
-  else if (count > 1)
-    f->rows_multi(s->A, count, x, y, b->lo, b->hi);
+  if (b->e->k->guarded && s->A->format->bounded)
+    multiply_guarded(b->e, s, x, y, count, b->lo, b->hi);
   else
-    f->rows(s->A, x[0], y[0], b->lo, b->hi);
+    multiply_rows(b->e, s, x, y, count, b->lo, b->hi);
 }
 
 /* Makes a block for each active right-hand side, for this part of the stage; returns their number. */
