@@ -93,6 +93,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
     .build = build_scalar,
     .rows = csr_rows,
     .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_scalar)};
 
@@ -109,6 +110,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .build = build_vector,
     .rows = csr_rows,
     .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_vector)};
 
@@ -164,6 +166,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
     .build = build_scalar,
     .rows = csr_rows,
     .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_unrolled)};
 
@@ -178,6 +181,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .build = build_group,
     .rows = csr_rows,
     .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_group)};
 
@@ -194,6 +198,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .build = build_lanes,
     .rows = csr_rows,
     .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_lanes)};
 
@@ -234,7 +239,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_global) = {
     .slowdown = slowdown_global,
     .build = build_global,
     .rows = rows_global,
-    .bounded = csr_bounded};
+    .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS};
 
 /* ---------------------------------------------------------------- csr-image */
 
@@ -255,4 +261,5 @@ const kcl_format KCL_TYPED(kcl_format_csr_image) = {.name = "csr-image",
                                                     .build = build_vector,
                                                     .rows = csr_rows,
                                                     .bounded = csr_bounded,
+                                                    .bounded_rows = CSR_BOUNDED_ROWS,
                                                     .rows_multi = csr_columns};
