@@ -13,6 +13,18 @@ static inline uint32_t kcl_largest_index(const int32_t *a, int64_t count) {
   return most;
 }
 
+/* The same of 8 and of 16 bits. */
+static inline uint32_t kcl_largest_byte(const uint8_t *a, int64_t count) {
+  uint8_t most = 0;
+  for (int64_t k = 0; k < count; k++) most = a[k] > most ? a[k] : most;
+  return most;
+}
+static inline uint32_t kcl_largest_short(const uint16_t *a, int64_t count) {
+  uint16_t most = 0;
+  for (int64_t k = 0; k < count; k++) most = a[k] > most ? a[k] : most;
+  return most;
+}
+
 /* Are indices a[0 .. count) in an array of n elements? */
 static inline bool kcl_indices_within(const int32_t *a, int64_t count, int64_t n) {
   return count <= 0 || kcl_largest_index(a, count) < n;

@@ -178,6 +178,7 @@ const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",
                                               .refill = cds_refill,
                                               .rows = cds_rows,
                                               .bounded = cds_bounded,
+                                              .bounded_rows = 1024,
                                               .narrow = KCL_NARROW(cds)};
 
 /* ---------------------------------------------------------------- cds-image */
@@ -199,4 +200,5 @@ const kcl_format KCL_TYPED(kcl_format_cds_image) = {
     .outline = cds_outline,
     .build = cds_build,
     .rows = cds_rows,
-    .bounded = cds_bounded};
+    .bounded = cds_bounded,
+    .bounded_rows = 1024};

@@ -168,13 +168,8 @@ static bool slice_exists(const kcl_stored *m, int64_t i) {
 
 /* The largest of the codes of `count` words. */
 static uint32_t largest_code(const uint32_t *word, int64_t count, int codes) {
-  uint32_t high = 0;
-  for (int64_t w = 0; w < count; w++)
-    for (int b = 0; b < 32; b += 32 / codes) {
-      const uint32_t c = word[w] << b >> (32 - 32 / codes);
-      high = c > high ? c : high;
-    }
-  return high;
+  return codes == 4 ? kcl_largest_byte((const uint8_t *)word, 4 * count)
+                    : kcl_largest_short((const uint16_t *)(const void *)word, 2 * count);
 }
 
 static bool pair_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
@@ -222,4 +217,5 @@ const kcl_format KCL_TYPED(kcl_format_pair) = {
     .build = pair_build,
     .rows = pair_rows,
     .bounded = pair_bounded,
+    .bounded_rows = 1024,
     .narrow = KCL_NARROW(pair)};

@@ -175,8 +175,28 @@ static bool run_exists(const kcl_stored *m, int64_t p, int64_t i, int64_t end) {
   return exist;
 }
 
+/* Do all patterns of a small table fit in rows lo to below hi, whatever rows have which? */
+static bool table_fits(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int32_t *start = m->array[START].data, *offset = m->array[OFFSET].data;
+  const int64_t patterns = m->array[START].count - 1, entries = m->array[OFFSET].count;
+  int32_t least = 0, most = 0;
+  if (entries > hi - lo || !kcl_short_starts_ascend(start, 0, patterns, entries)) return false;
+  for (int64_t t = 0; t < entries; t++)
+    least = offset[t] < least ? offset[t] : least, most = offset[t] > most ? offset[t] : most;
+  return lo + least >= 0 && hi - 1 + most < m->cols;
+}
+
+static bool numbers_exist(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const void *code = m->array[CODE].data;
+  const bool bytes = m->array[CODE].kind == KCL_UINT8;
+  return (bytes ? kcl_largest_byte((const uint8_t *)code + lo, hi - lo)
+                : kcl_largest_short((const uint16_t *)code + lo, hi - lo)) <
+         m->array[START].count - 1;
+}
+
 static bool pattern_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
   bool exist = true;
+  if (table_fits(m, lo, hi)) return numbers_exist(m, lo, hi);
   for (int64_t i = lo, end; i < hi && exist; i = end) {
     end = run_end(m, i, hi);
     exist = run_exists(m, pattern_number(m, i), i, end);
@@ -215,4 +235,5 @@ const kcl_format KCL_TYPED(kcl_format_pattern) = {
     .build = pattern_build,
     .rows = pattern_rows,
     .bounded = pattern_bounded,
+    .bounded_rows = 1024,
     .narrow = KCL_NARROW(pattern)};

@@ -218,25 +218,14 @@ static void sell16_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo
   }
 }
 
-/* The largest of `count` numbers of this kind. */
-static inline uint32_t largest_of_kind(kcl_array_kind kind, const void *data, int64_t count) {
-  uint16_t largest = 0;
-  if (kind == KCL_INT32) return kcl_largest_index(data, count);
-  for (int64_t k = 0; k < count; k++) {
-    const uint16_t j = kind == KCL_UINT8 ? ((const uint8_t *)data)[k] : ((const uint16_t *)data)[k];
-    largest = j > largest ? j : largest;
-  }
-  return largest;
-}
-
 static bool is_index_kind(kcl_array_kind kind) { return kind == KCL_UINT8 || kind == KCL_UINT16; }
 
 /* Entries `from` on, `count` of them, of an array. */
 static uint32_t largest_in(const kcl_array *a, int64_t from, int64_t count) {
   const char *data = (const char *)a->data + from * (int64_t)kcl_array_element(a->kind, KCL_S);
-  return a->kind == KCL_UINT8    ? largest_of_kind(KCL_UINT8, data, count)
-         : a->kind == KCL_UINT16 ? largest_of_kind(KCL_UINT16, data, count)
-                                 : largest_of_kind(KCL_INT32, data, count);
+  return a->kind == KCL_UINT8    ? kcl_largest_byte((const uint8_t *)data, count)
+         : a->kind == KCL_UINT16 ? kcl_largest_short((const uint16_t *)(const void *)data, count)
+                                 : kcl_largest_index((const int32_t *)(const void *)data, count);
 }
 
 static bool sell16_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {

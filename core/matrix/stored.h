@@ -149,7 +149,7 @@ struct kcl_format {
   /* Natively, in guarded programs before `rows`: is all memory there that rows lo to hi read and write? They are multiplied only then.
    * NULL: the format has no indices, or `step` looks at them itself. */
   bool (*bounded)(const kcl_stored *m, int64_t lo, int64_t hi);
-  int bounded_rows; /* hi - lo of these calls, 0: 64. Formats without slices of rows: fewer */
+  int bounded_rows; /* hi - lo of these calls, at most; 0: 64, a unit of all formats with slices */
   /* This format for vectors of float, A's values being double: its rows and rows_multi read x and write y as float, and the
    * .cl reads x through AT on GPUs (spmv/narrow.h). NULL: there is none for such vectors, or the type is not double. */
   const kcl_format *narrow;
