@@ -11,7 +11,7 @@ static inline element row_of_blocks(global const int *block_col, global const sc
   for (; k < end; k++)
 #pragma unroll
     for (int c = 0; c < b; c++)
-      sum = e_fma(val[(k * b + c) * b + r], x[min((idx)(block_col[k] * (idx)b + c), (idx)(cols - 1))], sum);
+      sum = e_fma(val[(k * b + c) * b + r], x[WITHIN(min((idx)(block_col[k] * (idx)b + c), (idx)(cols - 1)), cols)], sum);
   return sum;
 }
 
@@ -21,7 +21,7 @@ static inline void block_row(global const int *block_col, global const scalar *v
   for (int r = 0; r < b; r++) sum[r] = e_zero();
   for (; k < end; k++)
     for (int c = 0; c < b; c++) {
-      const element a = x[min((idx)(block_col[k] * (idx)b + c), (idx)(cols - 1))];
+      const element a = x[WITHIN(min((idx)(block_col[k] * (idx)b + c), (idx)(cols - 1)), cols)];
       for (int r = 0; r < b; r++) sum[r] = e_fma(val[(k * b + c) * b + r], a, sum[r]);
     }
 }
@@ -30,7 +30,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
 {
 #if KCL_CPU
   for (idx base = lo / b * b; base < hi; base += b) {
-    const idx k = block_ptr[base / b], end = block_ptr[base / b + 1];
+    const idx k = START(block_ptr[base / b], COUNT_block_col), end = START(block_ptr[base / b + 1], COUNT_block_col);
     element sum[8];
     if (b == 2) block_row(block_col, val, k, end, x, cols, sum, 2);
     else if (b == 3) block_row(block_col, val, k, end, x, cols, sum, 3);
@@ -41,7 +41,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
   }
 #else
   for EACH(i) {
-    const idx k = block_ptr[i / b], end = block_ptr[i / b + 1];
+    const idx k = START(block_ptr[i / b], COUNT_block_col), end = START(block_ptr[i / b + 1], COUNT_block_col);
     const int r = i % b;
     element sum;
     if (b == 2) sum = row_of_blocks(block_col, val, k, end, x, cols, r, 2);

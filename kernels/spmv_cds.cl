@@ -1,6 +1,13 @@
 /* CDS (DIA): entry (i, i + offset[d]) of diagonal d is at val[d * stride + i]; positions outside the matrix hold 0.
  * There are no column indices: 8 bytes per entry in double.
  * CPU devices: a block of rows at a time, four diagonals per pass. */
+#if GUARDED /* offsets d to d + 3 are looked at, not the outer two alone */
+#define FOUR_INSIDE(d) \
+  (lo + min(min(offset[d], offset[d + 1]), min(offset[d + 2], offset[d + 3])) >= 0 && \
+   hi + max(max(offset[d], offset[d + 1]), max(offset[d + 2], offset[d + 3])) <= cols)
+#else
+#define FOUR_INSIDE(d) (lo + offset[d] >= 0 && hi + offset[d + 3] <= cols)
+#endif
 static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if KCL_CPU && !defined X_IN_IMAGE
@@ -9,7 +16,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
   idx d = 0;
   while (d < diagonals) {
     global const scalar *v = val + d * stride;
-    if (d + 4 <= diagonals && lo + offset[d] >= 0 && hi + offset[d + 3] <= cols) {
+    if (d + 4 <= diagonals && FOUR_INSIDE(d)) {
       global const element *x0 = x + offset[d], *x1 = x + offset[d + 1], *x2 = x + offset[d + 2], *x3 = x + offset[d + 3];
       for (idx i = lo; i < hi; i++)
         sum[i - lo] = e_fma(v[3 * stride + i], x3[i], e_fma(v[2 * stride + i], x2[i],
@@ -34,3 +41,4 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
   }
 #endif
 }
+#undef FOUR_INSIDE

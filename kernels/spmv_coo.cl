@@ -11,11 +11,12 @@ static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx 
   for (idx k = lo; k < hi;) {
     const int i = row[k];
     scalar sum = s_make(0);
-    for (; k < hi && row[k] == i; k++) sum = s_fma(val[k], x[col[k]], sum);
-    if (i == first || i == last) s_atomic_add(y + i, sum);
-    else y[i] = sum;
+    for (; k < hi && row[k] == i; k++) sum = s_fma(val[k], x[WITHIN(col[k], A_COLS)], sum);
+    if (i == first || i == last) s_atomic_add(y + WITHIN(i, A_ROWS), sum);
+    else y[WITHIN(i, A_ROWS)] = sum;
   }
 #else
-  for EACH(k) s_atomic_add(y + load_streaming(row + k), s_mul(load_streaming(val + k), x[load_streaming(col + k)]));
+  for EACH(k) s_atomic_add(y + WITHIN(load_streaming(row + k), A_ROWS),
+                             s_mul(load_streaming(val + k), x[WITHIN(load_streaming(col + k), A_COLS)]));
 #endif
 }

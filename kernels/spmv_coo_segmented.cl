@@ -17,7 +17,7 @@ static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx 
   for (idx base = start; base < end; base += WG) {
     const idx k = base + l, step_end = min((idx)(base + WG), end);
     const int i = k < end ? row[k] : -2;
-    scalar sum = k < end ? s_mul(load_streaming(val + k), x[load_streaming(col + k)]) : s_make(0);
+    scalar sum = k < end ? s_mul(load_streaming(val + k), x[WITHIN(load_streaming(col + k), A_COLS)]) : s_make(0);
     if (l == 0 && i == carry_row) sum = s_add(sum, carry);
     scratch[l] = sum;
     SYNC();
@@ -31,8 +31,8 @@ static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx 
     }
     carry = scratch[step_end - base - 1], carry_row = row[step_end - 1];
     const bool closes = k < end && (k + 1 == end || row[k + 1] != i);
-    if (closes && (i == first || i == last)) s_atomic_add(y + i, sum);
-    if (closes && i != first && i != last) y[i] = sum;
+    if (closes && (i == first || i == last)) s_atomic_add(y + WITHIN(i, A_ROWS), sum);
+    if (closes && i != first && i != last) y[WITHIN(i, A_ROWS)] = sum;
     SYNC();
   }
 }

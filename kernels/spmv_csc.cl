@@ -5,6 +5,7 @@ static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx 
 {
   for EACH(j) {
     const scalar a = x[j];
-    for (col_ptr_t k = col_ptr[j]; k < col_ptr[j + 1]; k++) s_atomic_add(y + row[k], s_mul(val[k], a));
+    for (col_ptr_t k = START(col_ptr[j], COUNT_row); k < START(col_ptr[j + 1], COUNT_row); k++)
+      s_atomic_add(y + WITHIN(row[k], A_ROWS), s_mul(val[k], a));
   }
 }

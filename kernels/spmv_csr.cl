@@ -6,13 +6,14 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
 {
 #if SUM_BLOCK
   for EACH(i) {
-    const element sum = row_in_order(val, col, x, row_ptr[i], row_ptr[i + 1]);
+    const element sum = row_in_order(val, col, x, A_COLS, START(row_ptr[i], COUNT_col), START(row_ptr[i + 1], COUNT_col));
     EMIT(i, sum);
   }
 #elif LANES == 1
   for EACH(i) {
     element sum = e_zero();
-    for (row_ptr_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum = e_fma(val[k], AT(x, col[k]), sum);
+    for (row_ptr_t k = START(row_ptr[i], COUNT_col); k < START(row_ptr[i + 1], COUNT_col); k++)
+      sum = e_fma(val[k], AT(x, col[k]), sum);
     EMIT(i, sum);
   }
 #else
@@ -26,7 +27,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
     idx i = base + team;
     element sum = e_zero();
     if (i < hi)
-      for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += lanes)
+      for (row_ptr_t k = START(row_ptr[i], COUNT_col) + lane; k < START(row_ptr[i + 1], COUNT_col); k += lanes)
         sum = e_fma(load_streaming(val + k), AT(x, load_streaming(col + k)), sum);
     sum = e_lanes_sum(sum, lanes, scratch);
     if (lane == 0 && i < hi) EMIT(i, sum);

@@ -7,5 +7,6 @@ static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx 
   global const volatile row_ptr_t *bounds = row_ptr;
   global volatile scalar *sum = y;
   for EACH(i)
-    for (row_ptr_t k = bounds[i]; k < bounds[i + 1]; k++) sum[i] = s_fma(val[k], x[col[k]], sum[i]);
+    for (row_ptr_t k = START(bounds[i], COUNT_col); k < START(bounds[i + 1], COUNT_col); k++)
+      sum[i] = s_fma(val[k], x[WITHIN(col[k], A_COLS)], sum[i]);
 }

@@ -8,8 +8,8 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
   for EACH_TEAM(base, teams) {
     const idx i = base + team;
-    const row_ptr_t end = i < hi ? row_ptr[i + 1] : 0;
-    row_ptr_t k = i < hi ? row_ptr[i] + 4 * lane : 0;
+    const row_ptr_t end = i < hi ? START(row_ptr[i + 1], COUNT_col) : 0;
+    row_ptr_t k = i < hi ? START(row_ptr[i], COUNT_col) + 4 * lane : 0;
     scalar sum = s_make(0);
     for (; k + 4 <= end; k += 4 * LANES) {
       const int4 c = load_streaming4(col + k);

@@ -27,6 +27,7 @@
 #define PASSES ((32 * STRIPS + WG - 1) / WG)
 #define TRIES 2048 /* polls for a message before its segment is added up here: about a millisecond */
 #define LEAD(k) ((int)((k) & 31)) /* entries before entry k in its cache line of 128 bytes of columns */
+#define ENTRIES(from, end) max((int)(START(end, COUNT_col) - (from)), 0) /* where from is START of it */
 #define INSIDE(k, count) ((uint)(k) < (uint)(count))
 /* The position in its tile of the last entry of row i. */
 #define LAST(i) ((uint)plan[last_at + (i) / 2] >> (i) % 2 * 16 & 65535)
@@ -41,21 +42,21 @@ INLINE void fetch(global const int *col, global const scalar *val, const plan_t 
 #pragma unroll
   for (int q = 0; q < SHARE; q++) a[q] = load_value_if(INSIDE(k + q * 32, count), val + from + k + q * 32);
 }
-INLINE void multiply(global const scalar *x, const int *j, scalar *a)
+INLINE void multiply(global const scalar *x, const int cols, const int *j, scalar *a)
 {
 #pragma unroll
   for (int q = 0; q < SHARE; q++)
-    if (j[q] >= 0) a[q] = s_mul(a[q], x[j[q]]);
+    if (j[q] >= 0) a[q] = s_mul(a[q], x[WITHIN(j[q], cols)]);
 }
 /* The sum of a segment, returned to the whole group. */
 INLINE scalar segment_sum(global const int *col, global const scalar *val,
-                        global const scalar *x, const plan_t from, const plan_t to, local scalar *scratch)
+                        global const scalar *x, const int cols, const plan_t from, const int count, local scalar *scratch)
 {
   scalar sum = s_make(0), a[SHARE];
   int j[SHARE];
   for (int strip = get_local_id(0) / 32; strip < STRIPS; strip += WG / 32) {
-    fetch(col, val, from, strip * STRIP - LEAD(from), to - from, j, a);
-    multiply(x, j, a);
+    fetch(col, val, from, strip * STRIP - LEAD(from), count, j, a);
+    multiply(x, cols, j, a);
 #pragma unroll
     for (int q = 0; q < SHARE; q++) sum = s_add(sum, a[q]);
   }
@@ -72,20 +73,22 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
   idx task = get_group_id(0);
 #if VARIANT
   for (; task < min(segments, tasks); task += groups) {
-    const scalar sum = segment_sum(col, val, x, plan[segment_at + 2 * task], plan[segment_at + 2 * task + 1], scratch);
+    const plan_t begin = START(plan[segment_at + 2 * task], COUNT_col);
+    const scalar sum =
+        segment_sum(col, val, x, A_COLS, begin, ENTRIES(begin, plan[segment_at + 2 * task + 1]), scratch);
     if (l == 0) send(messages + task, launch, sum);
   }
 #endif
   plan_t at = (task - segments) * (plan_t)WORDS, from = 0;
   int count = 0;
-  if (task < tasks) from = plan[at + 2], count = plan[at + 3] - from;
+  if (task < tasks) from = START(plan[at + 2], COUNT_col), count = ENTRIES(from, plan[at + 3]);
   for (; task < tasks; task += groups) {
     /* The next tile's plan and the positions of this one's sums are loaded early to hide their latency. */
     const plan_t next_at = at + groups * (plan_t)WORDS;
     const bool more = task + groups < tasks;
-    const plan_t next = more ? plan[next_at + 2] : 0;
-    const int next_count = more ? plan[next_at + 3] - next : 0;
-    const idx row = plan[at], end_row = plan[at + 1];
+    const plan_t next = more ? START(plan[next_at + 2], COUNT_col) : 0;
+    const int next_count = more ? ENTRIES(next, plan[next_at + 3]) : 0;
+    const idx row = START(plan[at], A_ROWS), end_row = START(plan[at + 1], A_ROWS);
     uint last = row + l < end_row ? LAST(row + l) : NOWHERE;
     scalar into = s_make(0), a[SHARE];
     int j[SHARE];
@@ -95,7 +98,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
       const bool ends = warp_any(end != 0);
       scalar sum = s_make(0);
       fetch(col, val, from, strip * STRIP - LEAD(from), count, j, a);
-      multiply(x, j, a);
+      multiply(x, A_COLS, j, a);
 #pragma unroll
       for (int q = 0; q < SHARE; q++) {
         if (!ends) sum = s_add(sum, a[q]);
@@ -111,13 +114,13 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
       }
       const scalar before = segment_carry(sum, end != 0, &into, pass + 1 < PASSES, scratch);
       if (end) {
-        const int q = first + 31 - (int)clz(end & (0 - end));
+        const int q = WITHIN(first + 31 - (int)clz(end & (0 - end)), TILE);
         product[q] = s_add(before, product[q]);
       }
     }
     SYNC();
     for (idx i = row; i < end_row; i += WG) {
-      const scalar sum = i + l < end_row && last != NOWHERE ? product[last] : s_make(0);
+      const scalar sum = i + l < end_row && last != NOWHERE ? product[WITHIN(last, TILE)] : s_make(0);
       if (i + WG >= end_row) SYNC(); /* the next tile may overwrite the products */
       else if (i + WG + l < end_row) last = LAST(i + WG + l);
       if (i + l < end_row) EMIT(i + l, sum);
@@ -126,7 +129,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
   }
 #if VARIANT
   for (idx w = get_group_id(0); w < (hi > 0 ? long_rows : 0); w += groups) {
-    const idx first = plan[long_row_at + 3 * w + 1], after = plan[long_row_at + 3 * w + 2];
+    const idx first = START(plan[long_row_at + 3 * w + 1], segments), after = START(plan[long_row_at + 3 * w + 2], segments);
     scalar sum = s_make(0);
     bool missed = false;
     for (idx p = first + l; p < after; p += WG) {
@@ -139,11 +142,12 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
     const idx again = group_has(missed, scratch) ? after : first; /* all segments or none */
     if (again > first) sum = s_make(0);
     for (idx p = first; p < again; p++) {
-      const scalar one = segment_sum(col, val, x, plan[segment_at + 2 * p], plan[segment_at + 2 * p + 1], scratch);
+      const plan_t begin = START(plan[segment_at + 2 * p], COUNT_col);
+      const scalar one = segment_sum(col, val, x, A_COLS, begin, ENTRIES(begin, plan[segment_at + 2 * p + 1]), scratch);
       if ((p - first) % WG == l) sum = s_add(sum, one);
     }
     group_sums(&sum, 1, scratch);
-    if (l == 0) EMIT((idx)plan[long_row_at + 3 * w], sum);
+    if (l == 0) EMIT((idx)WITHIN(plan[long_row_at + 3 * w], A_ROWS), sum);
   }
 #endif
 }

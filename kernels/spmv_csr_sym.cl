@@ -8,10 +8,11 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
 #if LANES == 1
   for EACH(i) {
     element sum = e_zero();
-    for (int k = first[i]; k < first[i + 1]; k++) sum = e_fma(val[k], x[col[k]], sum);
-    for (int k = up_first[i]; k < up_first[i + 1]; k++) {
-      const uint pair = (uint)up[k], j = pair >> shift;
-      const scalar a = val[first[j] + (int)(pair & mask)];
+    for (int k = START(first[i], COUNT_col); k < START(first[i + 1], COUNT_col); k++)
+      sum = e_fma(val[k], x[WITHIN(col[k], A_COLS)], sum);
+    for (int k = START(up_first[i], COUNT_up); k < START(up_first[i + 1], COUNT_up); k++) {
+      const uint pair = (uint)up[k], j = WITHIN(pair >> shift, A_COLS);
+      const scalar a = val[WITHIN(first[j] + (int)(pair & mask), COUNT_val)];
       sum = e_fma(hermitian ? s_conj(a) : a, x[j], sum);
     }
     EMIT(i, sum);
@@ -22,10 +23,11 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
     const idx i = base + team;
     element sum = e_zero();
     if (i < hi) {
-      for (int k = first[i] + lane; k < first[i + 1]; k += LANES) sum = e_fma(val[k], x[col[k]], sum);
-      for (int k = up_first[i] + lane; k < up_first[i + 1]; k += LANES) {
-        const uint pair = (uint)up[k], j = pair >> shift;
-        const scalar a = val[first[j] + (int)(pair & mask)];
+      for (int k = START(first[i], COUNT_col) + lane; k < START(first[i + 1], COUNT_col); k += LANES)
+        sum = e_fma(val[k], x[WITHIN(col[k], A_COLS)], sum);
+      for (int k = START(up_first[i], COUNT_up) + lane; k < START(up_first[i + 1], COUNT_up); k += LANES) {
+        const uint pair = (uint)up[k], j = WITHIN(pair >> shift, A_COLS);
+        const scalar a = val[WITHIN(first[j] + (int)(pair & mask), COUNT_val)];
         sum = e_fma(hermitian ? s_conj(a) : a, x[j], sum);
       }
     }

@@ -4,9 +4,9 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
 {
   const scalar zero = s_make(0);
   for EACH(i) {
-    const row_ptr_t last = row_ptr[i + 1] - 1;
+    const row_ptr_t last = START(row_ptr[i + 1], COUNT_col) - 1;
     element sum = e_zero();
-    for (row_ptr_t k = row_ptr[i]; k <= last; k += 4) {
+    for (row_ptr_t k = START(row_ptr[i], COUNT_col); k <= last; k += 4) {
       const row_ptr_t k1 = min((row_ptr_t)(k + 1), last), k2 = min((row_ptr_t)(k + 2), last),
                       k3 = min((row_ptr_t)(k + 3), last);
       const scalar v1 = k + 1 > last ? zero : val[k1], v2 = k + 2 > last ? zero : val[k2],

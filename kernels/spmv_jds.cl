@@ -4,13 +4,14 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
 {
   for EACH(at) {
 #if KCL_CPU
-    const idx i = at, p = order[at];
+    const idx i = at, p = WITHIN(order[at], A_ROWS);
 #else
-    const idx i = order[at], p = at;
+    const idx i = WITHIN(order[at], A_ROWS), p = at;
 #endif
     element sum = e_zero();
-    for (idx k = 0; k < width && start[k] + p < start[k + 1]; k++)
-      sum = e_fma(load_streaming(val + start[k] + p), x[load_streaming(col + start[k] + p)], sum);
+    for (idx k = 0; k < width && START(start[k], COUNT_col) + p < START(start[k + 1], COUNT_col); k++)
+      sum = e_fma(load_streaming(val + START(start[k], COUNT_col) + p),
+                  x[WITHIN(load_streaming(col + START(start[k], COUNT_col) + p), A_COLS)], sum);
     EMIT(i, sum);
   }
 }

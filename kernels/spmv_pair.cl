@@ -7,20 +7,20 @@
 #define PAIR_MASK(codes) ((codes) == 4 ? 0xffu : 0xffffu)
 #if KCL_CPU
 static inline void pair_word(global const uint *word, const int codes, global const int *offset,
-                             global const scalar *val, global const element *x, idx i, idx cols, element *sum)
+                             global const scalar *val, global const element *x, idx i, idx cols, idx pairs, element *sum)
 {
   uint differ = 0;
   for (int l = 0; l < 32; l++) differ |= word[l] ^ word[0];
   for (int shift = 0; shift < 32; shift += 32 / codes) {
-    const uint common = (word[0] >> shift) & PAIR_MASK(codes);
+    const uint common = WITHIN((word[0] >> shift) & PAIR_MASK(codes), pairs + 1);
     if (!differ && common) {
       const scalar a = val[common];
-      global const element *v = x + i + offset[common];
-      for (int l = 0; l < 32; l++) sum[l] = e_fma(a, v[l], sum[l]);
+      const idx first = i + offset[common];
+      for (int l = 0; l < 32; l++) sum[l] = e_fma(a, x[WITHIN(first + l, cols)], sum[l]);
     } else if (differ) {
       for (int l = 0; l < 32; l++) {
-        const uint c = (word[l] >> shift) & PAIR_MASK(codes);
-        const element v = x[min((idx)(i + l + offset[c]), (idx)(cols - 1))];
+        const uint c = WITHIN((word[l] >> shift) & PAIR_MASK(codes), pairs + 1);
+        const element v = x[WITHIN(min((idx)(i + l + offset[c]), (idx)(cols - 1)), cols)];
         sum[l] = e_fma(val[c], c ? v : e_zero(), sum[l]);
       }
     }
@@ -34,8 +34,8 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
   for (idx i = lo; i < hi; i += 32) { /* lo is a multiple of 64 */
     element sum[32];
     for (int l = 0; l < 32; l++) sum[l] = e_zero();
-    for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++)
-      pair_word((global const uint *)code + g * 32, VARIANT, offset, val, x, i, cols, sum);
+    for (idx g = START(slice[i / 32], COUNT_code / 32); g < START(slice[i / 32 + 1], COUNT_code / 32); g++)
+      pair_word((global const uint *)code + g * 32, VARIANT, offset, val, x, i, cols, pairs, sum);
     for (idx j = i; j < min((idx)(i + 32), hi); j++) EMIT(j, sum[j - i]);
   }
 #else
@@ -50,11 +50,11 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
 #endif
   for EACH(i) {
     element sum = e_zero();
-    for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++) {
+    for (idx g = START(slice[i / 32], COUNT_code / 32); g < START(slice[i / 32 + 1], COUNT_code / 32); g++) {
       const uint word = as_uint(code[g * 32 + i % 32]);
 #pragma unroll
       for (int b = 0; b < VARIANT; b++) {
-        const uint c = (word >> (b * 32 / VARIANT)) & PAIR_MASK(VARIANT);
+        const uint c = WITHIN((word >> (b * 32 / VARIANT)) & PAIR_MASK(VARIANT), pairs + 1);
         if (c) sum = e_fma(value[c], AT(x, i + off[c]), sum);
       }
     }

@@ -43,6 +43,18 @@ static inline void run_of_rows(int terms, global const scalar *a, global const i
   else
     for (idx l = 0; first && l < n; l++) sum[l] = e_zero();
 }
+#if GUARDED
+#define RUN_INSIDE(off, terms, i, end) run_is_inside(off, terms, i, end, A_COLS)
+/* Are all of these terms of rows i to below end in x? */
+static inline bool run_is_inside(global const int *off, int terms, idx i, idx end, idx cols)
+{
+  bool inside = true;
+  for (int t = 0; t < terms; t++) inside = inside && i + off[t] >= 0 && end + off[t] <= cols;
+  return inside;
+}
+#else
+#define RUN_INSIDE(off, terms, i, end) true
+#endif
 #endif
 static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
@@ -50,13 +62,13 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
   element sum[BLOCK];
   idx end;
   for (idx i = lo; i < hi; i = end) {
-    const int p = code[i], at = start[p], terms = start[p + 1] - at;
+    const int p = WITHIN(code[i], patterns), at = START(start[p], entries), terms = START(start[p + 1], entries) - at;
     for (end = i + 1; end < hi && code[end] == p;) end++;
-    if (end - i >= 8) run_of_rows(terms, val + at, offset + at, x + i, sum + (i - lo), end - i);
+    if (end - i >= 8 && RUN_INSIDE(offset + at, terms, i, end)) run_of_rows(terms, val + at, offset + at, x + i, sum + (i - lo), end - i);
     else
       for (idx j = i; j < end; j++) {
         element s = e_zero();
-        for (int t = at; t < at + terms; t++) s = e_fma(val[t], x[j + offset[t]], s);
+        for (int t = at; t < at + terms; t++) s = e_fma(val[t], x[WITHIN(j + offset[t], A_COLS)], s);
         sum[j - lo] = s;
       }
   }
@@ -73,9 +85,9 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
   global const int *restrict off = offset, *restrict first = start;
 #endif
   for EACH(i) {
-    const int p = code[i], last = first[p + 1];
+    const int p = WITHIN(code[i], patterns), last = START(first[p + 1], entries);
     element sum = e_zero();
-    for (int t = first[p]; t < last; t++) sum = e_fma(value[t], AT(x, i + off[t]), sum);
+    for (int t = START(first[p], entries); t < last; t++) sum = e_fma(value[t], AT(x, i + off[t]), sum);
     EMIT(i, sum);
   }
 #if LOCAL_SCALARS

@@ -7,7 +7,7 @@
 #elif VARIANT == 1
 #define VALUE(at) s_of_single(load_streaming(val + (at)))
 #else
-#define VALUE(at) value[load_streaming(val + (at))]
+#define VALUE(at) value[WITHIN(load_streaming(val + (at)), values)]
 #endif
 static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
@@ -23,16 +23,16 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *
     const int first = least[i / 32];
     element sum[32];
     for (int l = 0; l < 32; l++) sum[l] = e_zero();
-    for (idx k = slice[i / 32] * (idx)32; k < slice[i / 32 + 1] * (idx)32; k += 32)
-      for (int l = 0; l < 32; l++) sum[l] = e_fma(VALUE(k + l), x[first + (int)col[k + l]], sum[l]);
+    for (idx k = START(slice[i / 32], COUNT_col / 32) * (idx)32; k < START(slice[i / 32 + 1], COUNT_col / 32) * (idx)32; k += 32)
+      for (int l = 0; l < 32; l++) sum[l] = e_fma(VALUE(k + l), x[WITHIN(first + (int)col[k + l], A_COLS)], sum[l]);
     for (idx j = i; j < min((idx)(i + 32), hi); j++) EMIT(j, sum[j - i]);
   }
 #else
   for EACH(i) {
-    const idx s = i / 32, end = slice[s + 1] * (idx)32;
+    const idx s = i / 32, end = START(slice[s + 1], COUNT_col / 32) * (idx)32;
     const int first = least[s];
     element sum = e_zero();
-    for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32)
+    for (idx k = START(slice[s], COUNT_col / 32) * (idx)32 + i % 32; k < end; k += 32)
       sum = e_fma(VALUE(k), AT(x, first + (int)load_streaming(col + k)), sum);
     EMIT(i, sum);
   }

@@ -5,11 +5,12 @@ static inline void prepare(PREPARED, global const scalar *restrict x, idx lo, id
   const idx first = VARIANT ? (idx)get_global_id(0) : (idx)get_local_id(0);
   const idx items = VARIANT ? (idx)get_global_size(0) : (idx)WG;
   for (idx l = 0; l < (VARIANT ? 1 : levels); l++) {
-    const idx begin = VARIANT ? lo : (idx)level[l], end = VARIANT ? hi : (idx)level[l + 1];
+    const idx begin = VARIANT ? lo : (idx)START(level[l], A_ROWS), end = VARIANT ? hi : (idx)START(level[l + 1], A_ROWS);
     for (idx n = begin + first; n < end; n += items) {
-      const int i = order[n];
+      const int i = WITHIN(order[n], A_ROWS);
       scalar sum = s_make(0);
-      for (row_ptr_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum = s_fma(val[k], z[col[k]], sum);
+      for (row_ptr_t k = START(row_ptr[i], COUNT_col); k < START(row_ptr[i + 1], COUNT_col); k++)
+        sum = s_fma(val[k], z[WITHIN(col[k], A_ROWS)], sum);
       z[i] = s_sub(x[i], sum);
     }
     if (!VARIANT) barrier(CLK_GLOBAL_MEM_FENCE);

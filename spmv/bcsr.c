@@ -14,6 +14,7 @@
 #include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
+#include "spmv/bounds.h"
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { BLOCK_PTR, BLOCK_COL, VAL };
@@ -116,6 +117,14 @@ static void bcsr_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo, 
   }
 }
 
+static bool bcsr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int64_t *ptr = m->array[BLOCK_PTR].data, b = m->param[B].value, first = lo / b,
+                end = (hi + b - 1) / b;
+  return kcl_starts_ascend(ptr, first, end, m->array[BLOCK_COL].count) &&
+         kcl_indices_within((const int32_t *)m->array[BLOCK_COL].data + ptr[first],
+                            ptr[end] - ptr[first], (m->cols + b - 1) / b);
+}
+
 /* GPUs: estimated. CPUs, 2 x 2: 1.1 times the time per byte of CSR; with PoCL 1.25 (27 entries per row) to 1.9 (7
  * entries). */
 static double bcsr_slowdown(const kcl_stats *s, const kcl_device *d) {
@@ -131,4 +140,5 @@ const kcl_format KCL_TYPED(kcl_format_bcsr) = {.name = "bcsr",
                                                .size = bcsr_size,
                                                .slowdown = bcsr_slowdown,
                                                .build = bcsr_build,
-                                               .rows = bcsr_rows};
+                                               .rows = bcsr_rows,
+                                               .bounded = bcsr_bounded};

@@ -12,6 +12,7 @@
 #include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
+#include "spmv/bounds.h"
 #include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
@@ -150,6 +151,16 @@ static void cds_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, 
   }
 }
 
+/* Offsets ascend, from the last row's first to the first row's last element. */
+static bool cds_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int32_t *offset = m->array[OFFSET].data;
+  const int64_t diagonals = m->param[DIAGONALS].value;
+  bool ascend = true;
+  (void)lo, (void)hi;
+  for (int64_t d = 1; d < diagonals; d++) ascend = ascend && offset[d - 1] < offset[d];
+  return ascend && (!diagonals || (offset[0] > -m->rows && offset[diagonals - 1] < m->cols));
+}
+
 static void cds_outline(kcl_stored *m, const kcl_stats *s) {
   m->rows_match_elements = true;
   m->chain = m->mean = (double)s->diagonals;
@@ -166,6 +177,8 @@ const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",
                                               .build = cds_build,
                                               .refill = cds_refill,
                                               .rows = cds_rows,
+                                              .bounded = cds_bounded,
+                                              .bounded_rows = 1024,
                                               .narrow = KCL_NARROW(cds)};
 
 /* ---------------------------------------------------------------- cds-image */
@@ -186,4 +199,6 @@ const kcl_format KCL_TYPED(kcl_format_cds_image) = {
     .slowdown = cds_slowdown_image,
     .outline = cds_outline,
     .build = cds_build,
-    .rows = cds_rows};
+    .rows = cds_rows,
+    .bounded = cds_bounded,
+    .bounded_rows = 1024};

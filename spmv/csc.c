@@ -13,6 +13,7 @@
  */
 #include "core/matrix/stored.h"
 #include "core/base/scalar.h"
+#include "spmv/bounds.h"
 #include <stdlib.h>
 
 /* The arrays by number, in the order in which they are built. */
@@ -122,6 +123,14 @@ static void csc_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, 
     y[row[k]] = s_fma(val[k], x[col[k]], y[row[k]]);
 }
 
+static bool csc_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int64_t *strip = m->array[STRIP].data, first = lo / STRIP_ROWS, end = strips_of(hi);
+  if (!kcl_starts_ascend(strip, first, end, m->nnz)) return false;
+  const int64_t from = strip[first], count = strip[end] - from;
+  return kcl_indices_between((const int32_t *)m->array[ROW].data + from, count, lo, hi) &&
+         kcl_indices_within((const int32_t *)m->array[COL].data + from, count, m->cols);
+}
+
 /* GPUs: estimated from coo (atomics) and csr-scalar (one column per work-item is not coalesced). Without native atomics
  * 30 times the time of CSR (PoCL); the strips of the cpu executor take 1.2 times the time per byte. */
 static double csc_slowdown(const kcl_stats *s, const kcl_device *d) {
@@ -142,4 +151,5 @@ const kcl_format KCL_TYPED(kcl_format_csc) = {
     .slowdown = csc_slowdown,
     .outline = csc_outline,
     .build = csc_build,
-    .rows = csc_rows};
+    .rows = csc_rows,
+    .bounded = csc_bounded};

@@ -92,6 +92,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
     .outline = outline_scalar,
     .build = build_scalar,
     .rows = csr_rows,
+    .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_scalar)};
 
@@ -107,6 +109,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .outline = outline_vector,
     .build = build_vector,
     .rows = csr_rows,
+    .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_vector)};
 
@@ -161,6 +165,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
     .outline = outline_unrolled,
     .build = build_scalar,
     .rows = csr_rows,
+    .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_unrolled)};
 
@@ -174,6 +180,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .outline = outline_group,
     .build = build_group,
     .rows = csr_rows,
+    .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_group)};
 
@@ -189,6 +197,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .outline = outline_lanes,
     .build = build_lanes,
     .rows = csr_rows,
+    .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_lanes)};
 
@@ -228,7 +238,9 @@ const kcl_format KCL_TYPED(kcl_format_csr_global) = {
     .size = csr_size,
     .slowdown = slowdown_global,
     .build = build_global,
-    .rows = rows_global};
+    .rows = rows_global,
+    .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS};
 
 /* ---------------------------------------------------------------- csr-image */
 
@@ -248,4 +260,6 @@ const kcl_format KCL_TYPED(kcl_format_csr_image) = {.name = "csr-image",
                                                     .outline = outline_vector,
                                                     .build = build_vector,
                                                     .rows = csr_rows,
+                                                    .bounded = csr_bounded,
+                                                    .bounded_rows = CSR_BOUNDED_ROWS,
                                                     .rows_multi = csr_columns};

@@ -4,6 +4,7 @@
 
 #include "core/matrix/stored.h"
 #include "core/base/scalar.h"
+#include "spmv/bounds.h"
 #include <string.h>
 
 /* The arrays by number. */
@@ -33,29 +34,17 @@ static inline void csr_ahead(const void *val, const int32_t *col, int64_t k, con
 /* A copy for each call, whose constants choose what it does. */
 #define CSR_COPIED __attribute__((always_inline)) static inline
 
-/* The element of x of entry k. Guarded products clamp its column to the last one; CSR_TRUSTED, a constant, is no bound. */
-#define CSR_TRUSTED UINT32_MAX
-CSR_COPIED element csr_element(const element *x, const int32_t *col, int64_t k,
-                               const uint32_t last) {
-  const uint32_t j = (uint32_t)col[k];
-  return x[last == CSR_TRUSTED || j < last ? j : last];
-}
-
-static inline uint32_t csr_last_column(const kcl_stored *m) {
-  return m->guarded ? (uint32_t)(m->cols - 1) : CSR_TRUSTED;
-}
-
 /* Four products are added as pairs before they are added to the sum: a quarter of the additions wait for one another. */
 CSR_COPIED element csr_four(const void *val, const int32_t *col, int64_t k, const bool narrow,
-                            const uint32_t last, const element *x) {
-  return e_add(e_fma(csr_value(val, k + 1, narrow), csr_element(x, col, k + 1, last),
-                     e_scale(csr_value(val, k, narrow), csr_element(x, col, k, last))),
-               e_fma(csr_value(val, k + 3, narrow), csr_element(x, col, k + 3, last),
-                     e_scale(csr_value(val, k + 2, narrow), csr_element(x, col, k + 2, last))));
+                            const element *x) {
+  return e_add(e_fma(csr_value(val, k + 1, narrow), x[col[k + 1]],
+                     e_scale(csr_value(val, k, narrow), x[col[k]])),
+               e_fma(csr_value(val, k + 3, narrow), x[col[k + 3]],
+                     e_scale(csr_value(val, k + 2, narrow), x[col[k + 2]])));
 }
 
-CSR_COPIED void csr_range(const kcl_stored *m, const bool narrow, const uint32_t last,
-                          const element *x, element *y, int64_t lo, int64_t hi) {
+CSR_COPIED void csr_range(const kcl_stored *m, const bool narrow, const element *x, element *y,
+                          int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const int32_t *col = m->array[KCL_CSR_COL].data;
   const void *val = m->array[KCL_CSR_VAL].data;
@@ -65,43 +54,34 @@ CSR_COPIED void csr_range(const kcl_stored *m, const bool narrow, const uint32_t
     element sum = e_zero();
     for (; k + 4 <= end; k += 4) {
       csr_ahead(val, col, k, narrow);
-      sum = e_add(sum, csr_four(val, col, k, narrow, last, x));
+      sum = e_add(sum, csr_four(val, col, k, narrow, x));
     }
-    for (; k < end; k++) sum = e_fma(csr_value(val, k, narrow), csr_element(x, col, k, last), sum);
+    for (; k < end; k++) sum = e_fma(csr_value(val, k, narrow), x[col[k]], sum);
     y[i] = sum;
   }
 }
 
 static inline void csr_even_rows(const kcl_stored *m, const void *x, void *y, int64_t lo,
                                  int64_t hi) {
-  if (m->guarded)
-    csr_range(m, csr_is_narrow(m), csr_last_column(m), x, y, lo, hi);
-  else if (csr_is_narrow(m))
-    csr_range(m, true, CSR_TRUSTED, x, y, lo, hi);
+  if (csr_is_narrow(m))
+    csr_range(m, true, x, y, lo, hi);
   else
-    csr_range(m, false, CSR_TRUSTED, x, y, lo, hi);
-}
-
-/* Are rows in order, within the entries? */
-static inline bool csr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
-  const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
-  const uint64_t *start = (const uint64_t *)row_ptr;
-  uint64_t signs = 0;
-  for (int64_t i = lo; i < hi; i++) signs |= start[i + 1] - start[i];
-  return !(signs >> 63) && row_ptr[lo] >= 0 && row_ptr[hi] <= m->nnz;
+    csr_range(m, false, x, y, lo, hi);
 }
 
 #include "spmv/csr_uneven.h"
 
-/* Rows that are out of bounds become NaN. */
-static inline bool csr_spoiled(const kcl_stored *m, void *y, int64_t lo, int64_t hi) {
-  if (!m->guarded || csr_bounded(m, lo, hi)) return false;
-  memset((element *)y + lo, 0xff, (size_t)(hi - lo) * sizeof(element));
-  return true;
+enum { CSR_BOUNDED_ROWS = 32 };
+/* Rows are in order, and columns exist; also of the three entries that csr_uneven_rows reads after them. */
+static inline bool csr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
+  if (!kcl_starts_ascend(row_ptr, lo, hi, m->nnz)) return false;
+  const int64_t from = row_ptr[lo], end = row_ptr[hi] + 3 < m->nnz ? row_ptr[hi] + 3 : m->nnz;
+  return kcl_indices_within((const int32_t *)m->array[KCL_CSR_COL].data + from, end - from,
+                            m->cols);
 }
 
 static inline void csr_rows(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi) {
-  if (csr_spoiled(m, y, lo, hi)) return;
   if (m->uneven)
     csr_uneven_rows(m, x, y, lo, hi);
   else
@@ -125,8 +105,7 @@ static inline void csr_sweep(const kcl_stored *m, const int k, const void *const
     for (int c = 0; c < k; c++) sum[c] = e_zero();
     for (; e + 4 <= end; e += 4) {
       csr_ahead(val, col, e, narrow);
-      for (int c = 0; c < k; c++)
-        sum[c] = e_add(sum[c], csr_four(val, col, e, narrow, CSR_TRUSTED, x[c]));
+      for (int c = 0; c < k; c++) sum[c] = e_add(sum[c], csr_four(val, col, e, narrow, x[c]));
     }
     for (; e < end; e++)
       for (int c = 0; c < k; c++) sum[c] = e_fma(csr_value(val, e, narrow), x[c][col[e]], sum[c]);
@@ -136,9 +115,8 @@ static inline void csr_sweep(const kcl_stored *m, const int k, const void *const
 
 static inline void csr_columns(const kcl_stored *m, int k, const void *const *x, void *const *y,
                                int64_t lo, int64_t hi) {
-  const bool apart = m->uneven || m->guarded;
-  for (int c = 0; c < k && apart; c++) csr_rows(m, x[c], y[c], lo, hi);
-  if (apart) return;
+  for (int c = 0; c < k && m->uneven; c++) csr_rows(m, x[c], y[c], lo, hi);
+  if (m->uneven) return;
   switch (k) {
   case 2: csr_sweep(m, 2, x, y, lo, hi); break;
   case 3: csr_sweep(m, 3, x, y, lo, hi); break;

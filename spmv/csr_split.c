@@ -164,4 +164,6 @@ const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .outline = csr_split_outline,
     .build = csr_split_build,
     .rows = csr_rows,
+    .bounded = csr_bounded,
+    .bounded_rows = CSR_BOUNDED_ROWS,
     .rows_multi = csr_columns};

@@ -28,9 +28,8 @@ static inline kcl_csr_elements csr_values(const void *val, int64_t k, const bool
 
 /* Products of the four entries from k on; zero beyond the end of the row, which has `left` entries more. */
 CSR_COPIED kcl_csr_elements csr_masked(const void *val, const int32_t *col, int64_t k, int64_t left,
-                                       const bool narrow, const uint32_t last, const element *x) {
-  const kcl_csr_elements at = {csr_element(x, col, k, last), csr_element(x, col, k + 1, last),
-                               csr_element(x, col, k + 2, last), csr_element(x, col, k + 3, last)},
+                                       const bool narrow, const element *x) {
+  const kcl_csr_elements at = {x[col[k]], x[col[k + 1]], x[col[k + 2]], x[col[k + 3]]},
                          product = csr_values(val, k, narrow) * at;
   const int own = left < KCL_CSR_LANES ? (int)left : KCL_CSR_LANES;
   const kcl_csr_mask lane = {0, 1, 2, 3}, mask = lane < (kcl_csr_mask){own, own, own, own};
@@ -39,17 +38,16 @@ CSR_COPIED kcl_csr_elements csr_masked(const void *val, const int32_t *col, int6
 
 /* As csr_masked where the matrix has fewer than four entries more. */
 CSR_COPIED kcl_csr_elements csr_last(const void *val, const int32_t *col, int64_t k, int64_t left,
-                                     const bool narrow, const uint32_t last, const element *x) {
+                                     const bool narrow, const element *x) {
   kcl_csr_elements product = {0};
   for (int l = 0; l < KCL_CSR_LANES && l < left; l++)
-    product[l] = e_scale(csr_value(val, k + l, narrow), csr_element(x, col, k + l, last));
+    product[l] = e_scale(csr_value(val, k + l, narrow), x[col[k + l]]);
   return product;
 }
 
 /* inner: the matrix has at least three entries after row hi - 1. */
 CSR_COPIED void csr_uneven_range(const kcl_stored *m, const bool narrow, const bool inner,
-                                 const uint32_t last, const element *x, element *y, int64_t lo,
-                                 int64_t hi) {
+                                 const element *x, element *y, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   const int32_t *col = m->array[KCL_CSR_COL].data;
   const void *val = m->array[KCL_CSR_VAL].data;
@@ -58,17 +56,17 @@ CSR_COPIED void csr_uneven_range(const kcl_stored *m, const bool narrow, const b
     kcl_csr_elements sum = {0};
     for (int64_t k = row_ptr[i]; k < end; k += KCL_CSR_LANES) {
       csr_ahead(val, col, k, narrow);
-      sum += inner ? csr_masked(val, col, k, end - k, narrow, last, x)
-                   : csr_last(val, col, k, end - k, narrow, last, x);
+      sum += inner ? csr_masked(val, col, k, end - k, narrow, x)
+                   : csr_last(val, col, k, end - k, narrow, x);
     }
     y[i] = (sum[0] + sum[2]) + (sum[1] + sum[3]);
   }
 }
 
-CSR_COPIED void csr_uneven_parts(const kcl_stored *m, const bool narrow, const uint32_t last,
-                                 const void *x, void *y, int64_t lo, int64_t inner, int64_t hi) {
-  csr_uneven_range(m, narrow, true, last, x, y, lo, inner);
-  csr_uneven_range(m, narrow, false, last, x, y, inner, hi);
+CSR_COPIED void csr_uneven_parts(const kcl_stored *m, const bool narrow, const void *x, void *y,
+                                 int64_t lo, int64_t inner, int64_t hi) {
+  csr_uneven_range(m, narrow, true, x, y, lo, inner);
+  csr_uneven_range(m, narrow, false, x, y, inner, hi);
 }
 
 static inline void csr_uneven_rows(const kcl_stored *m, const void *x, void *y, int64_t lo,
@@ -76,12 +74,10 @@ static inline void csr_uneven_rows(const kcl_stored *m, const void *x, void *y, 
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   int64_t inner = hi;
   while (inner > lo && row_ptr[inner] + KCL_CSR_LANES - 1 > m->nnz) inner--;
-  if (m->guarded)
-    csr_uneven_parts(m, csr_is_narrow(m), csr_last_column(m), x, y, lo, inner, hi);
-  else if (csr_is_narrow(m))
-    csr_uneven_parts(m, true, CSR_TRUSTED, x, y, lo, inner, hi);
+  if (csr_is_narrow(m))
+    csr_uneven_parts(m, true, x, y, lo, inner, hi);
   else
-    csr_uneven_parts(m, false, CSR_TRUSTED, x, y, lo, inner, hi);
+    csr_uneven_parts(m, false, x, y, lo, inner, hi);
 }
 #else
 static inline void csr_uneven_rows(const kcl_stored *m, const void *x, void *y, int64_t lo,

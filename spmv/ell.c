@@ -17,6 +17,7 @@
 #include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
+#include "spmv/bounds.h"
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { COL, VAL, LENGTH };
@@ -83,6 +84,15 @@ static void ell_rows(const kcl_stored *m, const void *x, void *y, int64_t lo, in
   ell_columns(m, x, y, lo, hi, m->param[WIDTH].value);
 }
 
+static bool ell_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int64_t width = m->param[WIDTH].value, stride = m->param[STRIDE].value;
+  bool exist = true;
+  for (int64_t k = 0; k < width && exist; k++)
+    exist =
+        kcl_indices_within((const int32_t *)m->array[COL].data + k * stride + lo, hi - lo, m->cols);
+  return exist;
+}
+
 /* CPUs, `width` streams and a gather: 1.0 to 1.1 times the time per byte of CSR (two cores). */
 static double ell_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 1.02 : 1.1;
@@ -107,6 +117,7 @@ const kcl_format KCL_TYPED(kcl_format_ell) = {
     .outline = ell_outline,
     .build = ell_build,
     .rows = ell_rows,
+    .bounded = ell_bounded,
     .narrow = KCL_NARROW(ell)};
 
 /* ---------------------------------------------------------------- ellr */
@@ -132,6 +143,12 @@ static void rows_ellr(const kcl_stored *m, const void *x, void *y, int64_t lo, i
   ell_columns(m, x, y, lo, hi, most);
 }
 
+static bool ellr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  return kcl_indices_within((const int32_t *)m->array[LENGTH].data + lo, hi - lo,
+                            m->param[WIDTH].value + 1) &&
+         ell_bounded(m, lo, hi);
+}
+
 /* GPUs: estimated; padding is read where another row of the same 32 is longer. */
 static double slowdown_ellr(const kcl_stats *s, const kcl_device *d) {
   double used =
@@ -153,6 +170,7 @@ const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .outline = outline_ellr,
                                                .build = build_ellr,
                                                .rows = rows_ellr,
+                                               .bounded = ellr_bounded,
                                                .narrow = KCL_NARROW(ellr)};
 
 /* ---------------------------------------------------------------- ell-rows */
@@ -194,6 +212,12 @@ static void rows_by_rows(const kcl_stored *m, const void *x_, void *y_, int64_t 
   }
 }
 
+static bool by_rows_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int64_t width = m->param[WIDTH].value;
+  return kcl_indices_within((const int32_t *)m->array[COL].data + lo * width, (hi - lo) * width,
+                            m->cols);
+}
+
 /* GPUs: estimated, as csr-scalar, whose loads are as far apart. */
 static double slowdown_by_rows(const kcl_stats *s, const kcl_device *d) {
   return kcl_is_gpu(d) ? 1 + 0.06 * s->row_mean : 1;
@@ -210,6 +234,7 @@ const kcl_format KCL_TYPED(kcl_format_ell_rows) = {.name = "ell-rows",
                                                    .outline = ell_outline,
                                                    .build = build_by_rows,
                                                    .rows = rows_by_rows,
+                                                   .bounded = by_rows_bounded,
                                                    .narrow = KCL_NARROW(ell_rows)};
 
 /* ---------------------------------------------------------------- ell-image */
@@ -228,4 +253,5 @@ const kcl_format KCL_TYPED(kcl_format_ell_image) = {.name = "ell-image",
                                                     .size = ell_size,
                                                     .slowdown = ell_slowdown_image,
                                                     .build = ell_build,
-                                                    .rows = ell_rows};
+                                                    .rows = ell_rows,
+                                                    .bounded = ell_bounded};

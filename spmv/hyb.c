@@ -13,6 +13,7 @@
 #include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
+#include "spmv/bounds.h"
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { COL, VAL, REST, REST_ROW, REST_COL, REST_VAL };
@@ -121,6 +122,17 @@ static void hyb_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, 
     y[h.rest_row[k]] = s_fma(h.rest_val[k], x[h.rest_col[k]], y[h.rest_row[k]]);
 }
 
+static bool hyb_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const hyb h = of(m);
+  bool exist = kcl_starts_ascend(h.rest, lo / 32, kcl_slice_count(hi), m->array[REST_COL].count);
+  for (int64_t k = 0; k < h.width && exist; k++)
+    exist = kcl_indices_within(h.col + k * h.stride + lo, hi - lo, m->cols);
+  if (!exist) return false;
+  const int64_t from = h.rest[lo / 32], count = h.rest[kcl_slice_count(hi)] - from;
+  return kcl_indices_between(h.rest_row + from, count, lo, hi) &&
+         kcl_indices_within(h.rest_col + from, count, m->cols);
+}
+
 /* CPUs: 1.02 times the time of CSR at 27 entries per row. GPUs: estimated; the overflow of a row is read by one
  * work-item, not coalesced. */
 static double hyb_slowdown(const kcl_stats *s, const kcl_device *d) {
@@ -137,4 +149,5 @@ const kcl_format KCL_TYPED(kcl_format_hyb) = {
     .size = hyb_size,
     .slowdown = hyb_slowdown,
     .build = hyb_build,
-    .rows = hyb_rows};
+    .rows = hyb_rows,
+    .bounded = hyb_bounded};

@@ -14,6 +14,7 @@
 #include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
+#include "spmv/bounds.h"
 #include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
@@ -83,6 +84,21 @@ static void jds_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, 
   }
 }
 
+static bool jds_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int64_t *start = m->array[START].data, width = m->param[WIDTH].value;
+  const int32_t *order = m->array[ORDER].data;
+  uint32_t most = 0;
+  if (!kcl_starts_ascend(start, 0, width, m->nnz) ||
+      !kcl_indices_within(order + lo, hi - lo, m->rows))
+    return false;
+  for (int64_t i = lo; i < hi; i++)
+    for (int64_t k = 0; k < width && start[k] + order[i] < start[k + 1]; k++) {
+      const uint32_t j = ((const uint32_t *)m->array[COL].data)[start[k] + order[i]];
+      most = j > most ? j : most;
+    }
+  return !m->nnz || most < m->cols;
+}
+
 /* GPUs: estimated; the vectors of a fused stage are read out of order. CPUs: 1.4 (PoCL) to 1.6 times the time of CSR at
  * 27 entries per row, even if all rows have the same length. */
 static double jds_slowdown(const kcl_stats *s, const kcl_device *d) {
@@ -98,4 +114,5 @@ const kcl_format KCL_TYPED(kcl_format_jds) = {
     .size = jds_size,
     .slowdown = jds_slowdown,
     .build = jds_build,
-    .rows = jds_rows};
+    .rows = jds_rows,
+    .bounded = jds_bounded};

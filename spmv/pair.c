@@ -14,6 +14,7 @@
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
+#include "spmv/bounds.h"
 #include <stdio.h>
 
 /* The arrays by number, in the order in which they are built. */
@@ -149,6 +150,46 @@ static void pair_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo, 
   }
 }
 
+/* Has each code of rows i to i + 31 a pair whose column exists? */
+static bool slice_exists(const kcl_stored *m, int64_t i) {
+  const int32_t *slice = m->array[SLICE].data, *offset = m->array[OFFSET].data;
+  const int shift = 32 / m->variant;
+  const uint32_t mask = m->variant == 4 ? 255 : 65535, pairs = (uint32_t)m->array[VAL].count;
+  bool exist = true;
+  for (int64_t w = (int64_t)slice[i / PAIR_SLICE] * PAIR_SLICE;
+       w < (int64_t)slice[i / PAIR_SLICE + 1] * PAIR_SLICE; w++)
+    for (int b = 0; b < 32; b += shift) {
+      const uint32_t c = ((const uint32_t *)m->array[CODE].data)[w] >> b & mask;
+      const int64_t j = c < pairs ? i + w % PAIR_SLICE + offset[c] : -1;
+      exist = exist && (!c || (j >= 0 && j < m->cols));
+    }
+  return exist;
+}
+
+/* The largest of the codes of `count` words. */
+static uint32_t largest_code(const uint32_t *word, int64_t count, int codes) {
+  return codes == 4 ? kcl_largest_byte((const uint8_t *)word, 4 * count)
+                    : kcl_largest_short((const uint16_t *)(const void *)word, 2 * count);
+}
+
+static bool pair_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int32_t *slice = m->array[SLICE].data, *offset = m->array[OFFSET].data;
+  const int64_t first = lo / PAIR_SLICE, end = kcl_slice_count(hi);
+  const uint32_t *word = m->array[CODE].data;
+  int32_t low = 0, high = 0;
+  if (!kcl_short_starts_ascend(slice, first, end, m->array[CODE].count / PAIR_SLICE) || offset[0])
+    return false;
+  for (int64_t c = 0; c < m->array[OFFSET].count; c++)
+    low = offset[c] < low ? offset[c] : low, high = offset[c] > high ? offset[c] : high;
+  if (lo + low >= 0 && end * PAIR_SLICE + high <= m->cols)
+    return largest_code(word + (int64_t)slice[first] * PAIR_SLICE,
+                        (int64_t)(slice[end] - slice[first]) * PAIR_SLICE,
+                        m->variant) < m->array[VAL].count;
+  bool exist = true;
+  for (int64_t s = first; s < end && exist; s++) exist = slice_exists(m, s * PAIR_SLICE);
+  return exist;
+}
+
 /* In equivalent bytes per entry. NVIDIA H200: 3.1, from 60 us for product and dot of the 27-point 128^3. CPUs, three
  * table look-ups per entry: 1.8 to 2 times the time of sell, which streams 12 bytes (one of two cores). */
 static double pair_slowdown(const kcl_stats *s, const kcl_device *d) {
@@ -175,4 +216,6 @@ const kcl_format KCL_TYPED(kcl_format_pair) = {
     .outline = pair_outline,
     .build = pair_build,
     .rows = pair_rows,
+    .bounded = pair_bounded,
+    .bounded_rows = 1024,
     .narrow = KCL_NARROW(pair)};

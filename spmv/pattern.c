@@ -14,6 +14,7 @@
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
+#include "spmv/bounds.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -164,6 +165,45 @@ static void pattern_rows(const kcl_stored *m, const void *x_, void *y_, int64_t 
   }
 }
 
+/* Has pattern p terms, whose columns exist in rows i to below end? */
+static bool run_exists(const kcl_stored *m, int64_t p, int64_t i, int64_t end) {
+  const int32_t *start = m->array[START].data, *offset = m->array[OFFSET].data;
+  bool exist = p < m->array[START].count - 1 &&
+               kcl_short_starts_ascend(start, p, p + 1, m->array[OFFSET].count);
+  for (int64_t t = exist ? start[p] : 0; exist && t < start[p + 1]; t++)
+    exist = i + offset[t] >= 0 && end - 1 + offset[t] < m->cols;
+  return exist;
+}
+
+/* Do all patterns of a small table fit in rows lo to below hi, whatever rows have which? */
+static bool table_fits(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int32_t *start = m->array[START].data, *offset = m->array[OFFSET].data;
+  const int64_t patterns = m->array[START].count - 1, entries = m->array[OFFSET].count;
+  int32_t least = 0, most = 0;
+  if (entries > hi - lo || !kcl_short_starts_ascend(start, 0, patterns, entries)) return false;
+  for (int64_t t = 0; t < entries; t++)
+    least = offset[t] < least ? offset[t] : least, most = offset[t] > most ? offset[t] : most;
+  return lo + least >= 0 && hi - 1 + most < m->cols;
+}
+
+static bool numbers_exist(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const void *code = m->array[CODE].data;
+  const bool bytes = m->array[CODE].kind == KCL_UINT8;
+  return (bytes ? kcl_largest_byte((const uint8_t *)code + lo, hi - lo)
+                : kcl_largest_short((const uint16_t *)code + lo, hi - lo)) <
+         m->array[START].count - 1;
+}
+
+static bool pattern_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  bool exist = true;
+  if (table_fits(m, lo, hi)) return numbers_exist(m, lo, hi);
+  for (int64_t i = lo, end; i < hi && exist; i = end) {
+    end = run_end(m, i, hi);
+    exist = run_exists(m, pattern_number(m, i), i, end);
+  }
+  return exist;
+}
+
 /* In equivalent bytes per entry, for double. GPUs: estimated from the 3.1 of pair; one work-item per row. CPUs, measured
  * against sell and its 12 bytes per entry (one of two cores): 0.6 for 7 points in 80^3, 3.7 for 27 in 50^3, 6 for a
  * heat sink with runs of two rows. */
@@ -194,4 +234,6 @@ const kcl_format KCL_TYPED(kcl_format_pattern) = {
     .outline = pattern_outline,
     .build = pattern_build,
     .rows = pattern_rows,
+    .bounded = pattern_bounded,
+    .bounded_rows = 1024,
     .narrow = KCL_NARROW(pattern)};

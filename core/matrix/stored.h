@@ -63,9 +63,8 @@ struct kcl_stored {
       *before; /* for build: one of the same pattern in this format, or NULL; NULL afterwards */
   kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
   int sharers;      /* owners beyond the first: the last one to free it frees it */
-  /* Natively: csr formats and triangular solves look at indices before they use them, since a bit may flip in memory. Rows that
-   * would leave the arrays are NaN, or left out. */
-  bool guarded;
+  bool
+      guarded; /* natively: `step` looks at indices before it uses them, since a bit may flip in memory */
   bool uneven; /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
   const struct kcl_halo
       *halo; /* of rows spread over ranks (core/program/ranks.h); not owned; NULL: none */
@@ -147,6 +146,10 @@ struct kcl_format {
    * after another. */
   void (*rows_multi)(const kcl_stored *m, int k, const void *const *x, void *const *y, int64_t lo,
                      int64_t hi);
+  /* Natively, in guarded programs before `rows`: is all memory there that rows lo to hi read and write? They are multiplied only then.
+   * NULL: the format has no indices, or `step` looks at them itself. */
+  bool (*bounded)(const kcl_stored *m, int64_t lo, int64_t hi);
+  int bounded_rows; /* hi - lo of these calls, at most; 0: 64, a unit of all formats with slices */
   /* This format for vectors of float, A's values being double: its rows and rows_multi read x and write y as float, and the
    * .cl reads x through AT on GPUs (spmv/narrow.h). NULL: there is none for such vectors, or the type is not double. */
   const kcl_format *narrow;

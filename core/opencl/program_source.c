@@ -61,6 +61,7 @@ static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometr
   define(t, "CONVERGED", KCL_CONVERGED);
   define(t, "NOT_FINITE", KCL_NOT_FINITE);
   define(t, "ITERATION_LIMIT", KCL_ITERATION_LIMIT);
+  define(t, "GUARDED", k->guarded);
   define(t, "PERSISTENT", g->persistent);
   define(t, "GROUPS_WAIT", g->persistent || g->series);
   define(t, "REDUCING_GROUP", g->reducing_group);

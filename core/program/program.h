@@ -259,11 +259,13 @@ struct kcl_program {
   kcl_slot target, rr;   /* squared norm to reach; squared residual norm */
   kcl_vec residual;      /* b - A x after START, unless START goes on with it */
   bool resumes;          /* RESUME will be run */
-  kcl_slot gap, sizes;   /* of VERIFY; gap -1: none; sizes: the first */
-  bool recurs_precond;   /* M^-1 is not applied with narrow vectors: see kcl_method */
-  int restart;           /* iterations per cycle, of methods that restart */
-  double norm_F;         /* |A|_F, of methods for least squares; else 0 */
-  bool product;          /* b = A x alone, for executor.multiply */
+  bool
+      guarded; /* indices are looked at before memory is accessed by them: a bit of them may flip */
+  kcl_slot gap, sizes; /* of VERIFY; gap -1: none; sizes: the first */
+  bool recurs_precond; /* M^-1 is not applied with narrow vectors: see kcl_method */
+  int restart;         /* iterations per cycle, of methods that restart */
+  double norm_F;       /* |A|_F, of methods for least squares; else 0 */
+  bool product;        /* b = A x alone, for executor.multiply */
   bool has_ritz;
   kcl_fusion fusion;
   int iterations; /* iterations per pass over LOOP: the kcl_end_iteration in it */

@@ -103,7 +103,8 @@ static int record_engine(kcl_engine *e, const kcl_system *s) {
   kcl_preconditioner_bind(e->M, k);
   m->record(k);
   if (s->options.guard) kcl_record_verification(k, !m->parts_residual);
-  for (int i = 0; i < k->ops; i++) k->op[i].matrix->guarded |= s->options.guard;
+  k->guarded = s->options.guard;
+  for (int i = 0; i < k->ops; i++) k->op[i].matrix->guarded |= k->guarded;
   set_nrhs(e, s);
   return kcl_program_end(k);
 }

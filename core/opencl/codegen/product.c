@@ -78,6 +78,18 @@ static int lanes(const kcl_emit *e) {
   return e->g->series ? kcl_series_lanes(e->k, e->s->A) : kcl_emit_matrix(e)->lanes;
 }
 
+/* Sizes of a guarded matrix, which bound its indices (kernels/rows.clh). */
+static void put_sizes(kcl_source *t, const kcl_stored *m) {
+  kcl_put(t, "#define A_ROWS %lld\n#define A_COLS %lld\n", (long long)m->rows, (long long)m->cols);
+  for (int i = 0; i < m->arrays; i++)
+    kcl_put(t, "#define COUNT_%s %lld\n", m->array[i].name, (long long)m->array[i].count);
+}
+
+static void put_sizes_end(kcl_source *t, const kcl_stored *m) {
+  kcl_put(t, "#undef A_ROWS\n#undef A_COLS\n");
+  for (int i = 0; i < m->arrays; i++) kcl_put(t, "#undef COUNT_%s\n", m->array[i].name);
+}
+
 void kcl_put_format(kcl_source *t, const kcl_emit *e) {
   if (!e->s->A) return;
   const kcl_stored *m = kcl_emit_matrix(e);
@@ -97,7 +109,9 @@ void kcl_put_format(kcl_source *t, const kcl_emit *e) {
   kcl_put(t, kcl_emit_narrow(e, e->s->x) ? "#define STORED narrow\n#define OF_STORED of_narrow\n"
                                          : "#define STORED element\n#define OF_STORED\n");
   put_emit(t, e);
+  if (e->k->guarded) put_sizes(t, m);
   kcl_put_file(t, file);
+  if (e->k->guarded) put_sizes_end(t, m);
   kcl_put(
       t,
       "#undef STORED\n#undef OF_STORED\n#undef MATRIX\n#undef PREPARED\n#undef prepare\n#undef "

@@ -13,6 +13,14 @@ static bool same_lanes(const kcl_program *k, const kcl_stored *a, const kcl_stor
   return in_series ? kcl_series_lanes(k, a) == kcl_series_lanes(k, b) : a->lanes == b->lanes;
 }
 
+/* Kernels of guarded matrices have their sizes as constants. */
+static bool same_sizes(const kcl_stored *a, const kcl_stored *b) {
+  bool same = a->rows == b->rows && a->cols == b->cols;
+  for (int i = 0; i < a->arrays && i < b->arrays; i++)
+    same = same && a->array[i].count == b->array[i].count;
+  return same;
+}
+
 static bool same_matrices(const kcl_stored *a, const kcl_stored *b) {
   if (a->format != b->format || a->variant != b->variant ||
       !a->local_scalars != !b->local_scalars || a->arrays != b->arrays || a->params != b->params ||
@@ -58,8 +66,9 @@ static bool stages_alike(const kcl_program *k, const kcl_stage *s, const kcl_sta
                          bool in_series) {
   const used u = used_by(s), v = used_by(t);
   if (s->vectors != t->vectors || s->cycle_end != t->cycle_end || u.count != v.count ||
-      !same_matrices(s->A, t->A) || !same_lanes(k, s->A, t->A, in_series) ||
-      !same_vector_place(&u, s->y, &v, t->y) || !same_vector_place(&u, s->x, &v, t->x))
+      !same_matrices(s->A, t->A) || (k->guarded && !same_sizes(s->A, t->A)) ||
+      !same_lanes(k, s->A, t->A, in_series) || !same_vector_place(&u, s->y, &v, t->y) ||
+      !same_vector_place(&u, s->x, &v, t->x))
     return false;
   for (int i = 0; i < u.count; i++)
     if (kcl_vector_shared(k, u.list[i]) != kcl_vector_shared(k, v.list[i]) ||

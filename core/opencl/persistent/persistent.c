@@ -109,8 +109,8 @@ static const double CACHE_RATE = 5e12, OVERLAPPING_RATE = 7e12; /* bytes per sec
 /* Will x be in local memory? With renumbered columns it nearly always is. */
 static bool near_x(const kcl_program *k, const kcl_geometry *g) {
   const kcl_stored *A = k->A;
-  return g->local_halo ||
-         (k->ops == 1 && A->format->columns_renumberable && A->nnz <= MAX_RENUMBERED);
+  return g->local_halo || (k->ops == 1 && !k->guarded && A->format->columns_renumberable &&
+                           A->nnz <= MAX_RENUMBERED);
 }
 
 static double product_seconds(const kcl_run *r, const kcl_stored *A) {
@@ -144,7 +144,8 @@ static int filled_buffer(kcl_run *r, int64_t count, const int32_t *values, cl_me
   return rc ? rc : kcl_opencl_write(run_context(r), *out, &u, "halo lists");
 }
 
-/* Renumbers columns where the range of x that holds a row block's columns is too long or mostly unused. */
+/* Renumbers columns where the range of x that holds a row block's columns is too long or mostly unused. Not in guarded programs: the
+ * guard has no checksums of halo lists and of the columns in them. */
 static int renumber_columns(kcl_run *r) {
   const kcl_stored *A = r->k->A;
   kcl_persistent *p = &r->persistent;
@@ -152,7 +153,7 @@ static int renumber_columns(kcl_run *r) {
   kcl_row_blocks b = {0};
   int64_t capacity = halo_capacity(r, g);
   int rc;
-  bool may = A->format->columns_renumberable && r->k->ops == 1 && asked() != '2';
+  bool may = A->format->columns_renumberable && r->k->ops == 1 && !r->k->guarded && asked() != '2';
   bool should = A->nnz <= MAX_RENUMBERED && (!g->local_halo || p->halo > 4 * g->group);
   if (!may || !(should || asked() == '3')) return KCL_OK;
   KCL_TRY(kcl_row_blocks_find(run_context(r), &A->source, p->block_rows, capacity, &b));

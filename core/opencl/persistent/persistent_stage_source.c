@@ -23,8 +23,8 @@ static void put_gather(kcl_source *t, const kcl_emit *e) {
   if (e->g->local_halo)
     kcl_put(t,
             "fetch_halo(p_%s, list, begin, end, halo, control);\n"
-            "const gathered x_%s = {halo, begin};\n",
-            x, x);
+            "const gathered x_%s = {halo, begin%s};\n",
+            x, x, e->k->guarded ? ", end - begin" : "");
   else
     kcl_put(t,
             "await_flags(flags, p_%s.version, first, last, control);\n"
