@@ -46,7 +46,7 @@ static inline element boundary_row(global const int *restrict row_ptr, global co
                                    global const scalar *restrict val, global const element *restrict h, const idx i)
 {
 #if SUM_BLOCK
-  return row_in_order(val, col, h, row_ptr[i], row_ptr[i + 1]);
+  return row_in_order(val, col, h, 0, row_ptr[i], row_ptr[i + 1]); /* not guarded: no bound */
 #else
   const int end = row_ptr[i + 1];
   element sum = e_zero();

@@ -32,10 +32,10 @@ cat >named <<'NAMED'
 echo $$ >pid.${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$PMIX_RANK}}
 exec "$@"
 NAMED
+forget() { rm -f pid.* out err c.kck c.kck.1 x.mtx; } # what the last run left
 rank() { # N ARGUMENT...: in the background by the caller; output in out and err
   n=$1
   shift
-  rm -f pid.*
   timeout $hang mpirun -n "$n" sh ./named "$krylocl" "$@" >out 2>err </dev/null
 }
 now() { date +%s%N; }
@@ -50,7 +50,7 @@ kill_one() { # NUMBER: one rank, or all of them at every third
     check "$what, not interrupted: $(head -1 err)" $?
     echo $((($(now) - begin) / 1000)) >"time.$k"
   fi
-  rm -f c.kck c.kck.1 x.mtx
+  forget
   # shellcheck disable=SC2046
   rank "$n" solve $(options "$at" | sed 's/ / random /') -d cpu -q -o x.mtx --checkpoint c.kck --every 0.005s &
   runs=$!
@@ -77,15 +77,16 @@ echo "$killed of $KILLS were killed before their end, $resumed had a checkpoint"
 
 # ------------------------------------------------------------------ signals to one rank
 long="solve spd:40000x9 random -s cg -p none -f csr-scalar --tol 1e-6 --max-iter 3000000 -d cpu"
-await() { for _ in $(seq 600); do [ -f "$1" ] && return; sleep 0.1; done; } # FILE
+# WORD...: until that is true, or the run is over.
+await() { while ! "$@" 2>/dev/null && kill -0 $runs 2>/dev/null; do sleep 0.1; done; }
 for who in 0 1; do
-  rm -f c.kck c.kck.1
+  forget
   # shellcheck disable=SC2086
   rank 2 $long --checkpoint c.kck --every 1h --json r.json -o x.mtx &
   runs=$!
-  for _ in $(seq 600); do grep -q '^format' out && break; sleep 0.1; done
+  await grep -q '^format' out
   kill -USR1 "$(cat pid.$who)"
-  await c.kck
+  await [ -f c.kck ]
   [ -f c.kck ]
   check "SIGUSR1 to rank $who writes a checkpoint" $?
   kill -0 "$(cat pid.$who)"
@@ -139,13 +140,13 @@ if "$krylocl" $small --partition metis -q 2>err; then
   resumes "partition metis" 2 2 $small --partition metis --checkpoint m.kck; says "not with partition metis"
 fi
 # ------------------------------------------------------------------ --devices: signals to the program that started the ranks
-rm -f c.kck c.kck.1
+forget
 # shellcheck disable=SC2086
 "$krylocl" ${long% -d cpu} --devices cpu,cpu --checkpoint c.kck --every 1h >out 2>err </dev/null &
 runs=$!
-for _ in $(seq 600); do grep -q '^format' out && break; sleep 0.1; done
+await grep -q '^format' out
 kill -USR1 $runs
-await c.kck
+await [ -f c.kck ]
 [ -f c.kck ]
 check "--devices: SIGUSR1 writes a checkpoint" $?
 kill -TERM $runs

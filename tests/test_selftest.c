@@ -77,8 +77,8 @@ done:
 
 /* A product of one format is wrong: another format solves. */
 static void test_format(void) {
-  answer a = solve_damaged("sum[l] = e_fma(v[l], x[c[l]], sum[l])",
-                           "sum[l] = e_fma(v[l], x[c[l] ^ 1], sum[l])", "sell");
+  answer a = solve_damaged("x[WITHIN(c[l], A_COLS)], sum[l])",
+                           "x[WITHIN(c[l] ^ 1, A_COLS)], sum[l])", "sell");
   CHECKF(!a.status && a.report.converged, "status %d: %s", a.status, kcl_error());
   CHECKF(strcmp(a.format, "sell"), "format %s is not put aside", a.format);
   CHECKF(strstr(a.put_aside, "of cg in format sell"), "put aside: '%s'", a.put_aside);
