@@ -129,7 +129,7 @@ mutant limit kernels/stage.clh 'stop_when(control[ITERATION] >= control[LIMIT], 
 # ---- claims and certificates
 mutant claims solver/loop/loop.c 'if (l->rr[i] <= kcl_square(v->target)) continue;' 'continue;' 'KRYLOCL_TYPES=s conform_multi_rhs'
 mutant certificate solver/certify.c 'kcl_ratio(n->r, n->b) + none' '0 + none' 'KRYLOCL_TYPES=s conform_solver'
-mutant certificate-ignored solver/certify.c '!(c->relative_residual <= allowed)' 'false' test_certify
+mutant certificate-ignored solver/certify.c '!(residual <= allowed)' 'false' test_certify
 # ---- mixed precision
 mutant mixed-scale solver/mixed/run.c 'l->engine, m->unit / *scale)' 'l->engine, 1 / *scale)' conform_mixed
 mutant mixed-range solver/mixed/run.c 'if (!resumes) *scale = ldexp(1, -ilogb(norm));' 'if (!resumes) *scale = 1;' conform_mixed
@@ -160,7 +160,9 @@ mutant given-symmetry solver/precond/setup.c '(m->hermitian && !(symmetric && M-
 # ---- scaling
 mutant scaling-x solver/engine/given.c 'v.power, -v.sign, -v.shift)' 'v.power, v.sign, -v.shift)' conform_scale
 mutant scaling-norm solver/engine/scale.c 'kcl_scale_vector(wide, copy, n, power, 1, -most);' 'kcl_scale_vector(wide, copy, n, power, -1, -most);' conform_scale
-mutant scaling-tested solver/certify.c 'if (s->scaling.row) rc = kcl_residual_of' 'if (false) rc = kcl_residual_of' conform_scale
+mutant scaled-direct solver/rescue.c 'solve_directly(s, l, s->system.scaling.row, &f)' 'solve_directly(s, l, false, &f)' conform_scale
+mutant fill-level factors/fill.c 'f->level[m] + 1' 'f->level[m]' test_fill
+mutant scaling-tested solver/certify.c 'return s->scaling.row ? kcl_residual_of' 'return false ? kcl_residual_of' conform_scale
 # ---- several ranks
 mutant ranks-sum distributed/ranks.c 'values[i] += all[1 + i];' 'values[i] = all[1 + i];' 'KRYLOCL_SOLVERS=cg mpi/conform_mpi'
 mutant ranks-halo distributed/halo.c '(int32_t)(asked[i] - first);' '(int32_t)(0 * (asked[i] - first));' 'KRYLOCL_SOLVERS=cg mpi/conform_mpi'
