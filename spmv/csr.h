@@ -34,13 +34,18 @@ static inline void csr_ahead(const void *val, const int32_t *col, int64_t k, con
 /* A copy for each call, whose constants choose what it does. */
 #define CSR_COPIED __attribute__((always_inline)) static inline
 
+/* The element of x of entry k. Columns as they are loaded: without a sign nothing is to be extended. */
+CSR_COPIED element csr_element(const element *x, const int32_t *col, int64_t k) {
+  return x[(uint32_t)col[k]];
+}
+
 /* Four products are added as pairs before they are added to the sum: a quarter of the additions wait for one another. */
 CSR_COPIED element csr_four(const void *val, const int32_t *col, int64_t k, const bool narrow,
                             const element *x) {
-  return e_add(e_fma(csr_value(val, k + 1, narrow), x[col[k + 1]],
-                     e_scale(csr_value(val, k, narrow), x[col[k]])),
-               e_fma(csr_value(val, k + 3, narrow), x[col[k + 3]],
-                     e_scale(csr_value(val, k + 2, narrow), x[col[k + 2]])));
+  return e_add(e_fma(csr_value(val, k + 1, narrow), csr_element(x, col, k + 1),
+                     e_scale(csr_value(val, k, narrow), csr_element(x, col, k))),
+               e_fma(csr_value(val, k + 3, narrow), csr_element(x, col, k + 3),
+                     e_scale(csr_value(val, k + 2, narrow), csr_element(x, col, k + 2))));
 }
 
 CSR_COPIED void csr_range(const kcl_stored *m, const bool narrow, const element *x, element *y,
@@ -56,7 +61,7 @@ CSR_COPIED void csr_range(const kcl_stored *m, const bool narrow, const element 
       csr_ahead(val, col, k, narrow);
       sum = e_add(sum, csr_four(val, col, k, narrow, x));
     }
-    for (; k < end; k++) sum = e_fma(csr_value(val, k, narrow), x[col[k]], sum);
+    for (; k < end; k++) sum = e_fma(csr_value(val, k, narrow), csr_element(x, col, k), sum);
     y[i] = sum;
   }
 }
