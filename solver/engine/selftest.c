@@ -189,12 +189,13 @@ static bool recall_verdict(kcl_context *ctx, const char *key, uint64_t hash, dou
 
 /* ---------------------------------------------------------------- for engines */
 
-/* The source of a persistent kernel has the sizes of its system, so that of the small system would be compiled, too: only where
- * KRYLOCL_SELFTEST=1 asks for it. KRYLOCL_SELFTEST=0: no test. */
+/* The source of a persistent kernel, and of guarded ones, has the sizes of its system, so that of the small system would be compiled, too:
+ * only where KRYLOCL_SELFTEST=1 asks for it. KRYLOCL_SELFTEST=0: no test. */
 static bool is_testable(const kcl_system *s, kcl_fusion fusion) {
   const char *word = getenv("KRYLOCL_SELFTEST");
   if (word && !strcmp(word, "0")) return false;
-  if (fusion == KCL_FUSED_ITERATIONS && !(word && !strcmp(word, "1"))) return false;
+  const bool sized = fusion == KCL_FUSED_ITERATIONS || s->options.guard;
+  if (sized && !(word && !strcmp(word, "1"))) return false;
   return !s->ctx->profiled && !s->shell && !s->halo && !kcl_on_ranks(s->ctx) &&
          s->A->rows == s->A->cols;
 }
