@@ -2,7 +2,6 @@
  * one piece, whatever the size of the system, and no other rank has to see the file. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { PART_PIECE = 4 << 20 };
@@ -51,45 +50,35 @@ static int deal_part(kcl_comm *c, int p, size_t size, char *piece, kcl_file_part
   return rc;
 }
 
-int kcl_distributed_collect(kcl_distribution *self, const void *own, size_t size,
-                            kcl_file_parts *to) {
+/* Rank 0 moves its own part between memory and the file, then those of the others. collects: into the file. */
+static int move_rank_parts(kcl_distribution *self, void *own, size_t size, bool collects,
+                           kcl_file_parts *file) {
   kcl_comm *c = ((kcl_distributed *)self)->comm;
-  int64_t *first = NULL;
-  char *piece;
+  KCL_OWNED int64_t *first = NULL;
+  KCL_OWNED char *piece = NULL;
   int rc = open_parts(c, size, &first, &piece);
-  if (rc) goto done;
-  if (c->ranks.rank)
+  if (rc) return rc;
+  if (!c->ranks.rank)
+    rc = collects ? file->put(file->file, own, size) : file->get(file->file, own, size);
+  else if (collects)
     send_part(c, own, size);
   else
-    rc = to->put(to->file, own, size);
+    receive_part(c, own, size);
   for (int p = 1; p < c->ranks.count && !c->ranks.rank; p++) {
-    const int failed = collect_part(c, p, (size_t)(first[p + 1] - first[p]), piece, to);
+    const size_t part = (size_t)(first[p + 1] - first[p]);
+    const int failed = (collects ? collect_part : deal_part)(c, p, part, piece, file);
     if (!rc) rc = failed;
   }
-  rc = kcl_ranks_agree(&c->ranks, rc);
-done:
-  free(first), free(piece);
-  return rc;
+  return kcl_ranks_agree(&c->ranks, rc);
+}
+
+int kcl_distributed_collect(kcl_distribution *self, const void *own, size_t size,
+                            kcl_file_parts *to) {
+  return move_rank_parts(self, (void *)(uintptr_t)own, size, true, to);
 }
 
 int kcl_distributed_deal(kcl_distribution *self, void *own, size_t size, kcl_file_parts *from) {
-  kcl_comm *c = ((kcl_distributed *)self)->comm;
-  int64_t *first = NULL;
-  char *piece;
-  int rc = open_parts(c, size, &first, &piece);
-  if (rc) goto done;
-  if (c->ranks.rank)
-    receive_part(c, own, size);
-  else
-    rc = from->get(from->file, own, size);
-  for (int p = 1; p < c->ranks.count && !c->ranks.rank; p++) {
-    const int failed = deal_part(c, p, (size_t)(first[p + 1] - first[p]), piece, from);
-    if (!rc) rc = failed;
-  }
-  rc = kcl_ranks_agree(&c->ranks, rc);
-done:
-  free(first), free(piece);
-  return rc;
+  return move_rank_parts(self, own, size, false, from);
 }
 
 void kcl_distributed_tell(kcl_distribution *self, void *data, size_t size) {

@@ -20,7 +20,7 @@ enum {
   WORDS = WORD_VECTOR + @vector_words@
 };
 @elements@
-/* What becomes of row i of the product. */
+/* Row i of the product, by the operations of the stage. */
 INLINE void finish(const idx i, const pack value, const int active, local const scalar *s, local const ulong *w)
 {
   switch ((int)w[WORD_OPERATIONS]) {

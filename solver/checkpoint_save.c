@@ -232,7 +232,7 @@ void kcl_checkpoints_begin(kcl_solver *s, kcl_loop *l) {
   if (c->path) l->checkpoint = kcl_checkpoint_when_due, l->owner = s;
 }
 
-/* What was asked for after the last batch is not for the next solve; before the first one it is for this one. */
+/* A request after the last batch is not for the next solve; one before the first batch is for this one. */
 void kcl_checkpoints_report(const kcl_solver *s, const kcl_loop *l) {
   kcl_checkpoints *c = s->checkpoints;
   if (c) c->asked = false;

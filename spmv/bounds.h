@@ -13,7 +13,7 @@ static inline uint32_t kcl_largest_index(const int32_t *a, int64_t count) {
   return most;
 }
 
-/* The same of 8 and of 16 bits. */
+/* The largest of indices of 8 and of 16 bits; 0 of none. */
 static inline uint32_t kcl_largest_byte(const uint8_t *a, int64_t count) {
   uint8_t most = 0;
   for (int64_t k = 0; k < count; k++) most = a[k] > most ? a[k] : most;

@@ -58,7 +58,7 @@ static const sample_system systems[] = {{"poisson2d:150", GRID, true, false},
 #undef UNLIKE_ROWS
 #undef ELEMENTS
 
-/* What auto begins with or may continue with. */
+/* A way that auto begins with or may continue with. */
 typedef struct method_pair {
   const char *solver, *precond;
   bool positive; /* for such systems; else for the others */
@@ -102,7 +102,7 @@ static bool is_late(const compilation *c) {
 
 static bool is_fault(int rc) { return rc == KCL_DEVICE || rc == KCL_MEMORY; }
 
-/* What a system does not suit is passed over. */
+/* Passes over ways that the system does not suit. */
 static int set_up_once(compilation *c, const kcl_csr *A, kcl_type precision, const char *name,
                        const char *format, const method_pair *p) {
   kcl_options a;

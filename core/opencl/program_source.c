@@ -11,7 +11,7 @@ static void define(kcl_source *t, const char *name, int value) {
   kcl_put(t, "#define %s %d\n", name, value);
 }
 
-/* What a program knows of the state. Series, and kernels that are shared and alone, know no sums and mostly no slots: they are told
+/* Sizes of the state that the source of a program has as constants. Series, and kernels that are shared and alone, know no sums and mostly no slots: they are told
  * the sizes, so that methods have the same source. */
 typedef struct known_state {
   bool sums, slots;

@@ -20,7 +20,7 @@ typedef struct kcl_emit {
 } kcl_emit;
 
 kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number);
-/* The same of the stage that owns a kernel. */
+/* Likewise, for the stage that owns a kernel. */
 kcl_emit kcl_emit_owner(const kcl_program *k, const kcl_geometry *g, const kcl_stage_kernel *at);
 /* The suffix of a stage's names in source, such as 1_0. The preconditioner's own stages, which may be any number, do not count. */
 void kcl_stage_id(const kcl_program *k, int phase, int number, char id[32]);

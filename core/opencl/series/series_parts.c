@@ -22,7 +22,7 @@ static void add_to_key(series_key *key, const char *format, ...) {
   key->used += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left - 1;
 }
 
-/* What the source of a product depends on. */
+/* The key of a product: all that its source depends on. */
 static void put_product_key(const kcl_program *k, const kcl_stage *s, char *text) {
   const kcl_stored *A = s->A;
   series_key key = {.text = text};
@@ -44,7 +44,7 @@ static int place_of(const kcl_vec *list, kcl_vec v) {
   return i;
 }
 
-/* What the source of a stage's operations depends on. */
+/* The key of the operations of a stage: all that their source depends on. */
 static void put_operations_key(const kcl_program *k, const kcl_stage *s, char *text) {
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   const int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
