@@ -71,7 +71,7 @@ names = [h.strip() for h in p.heads]
 def cell(c, name): return number(c[names.index(name)])
 got = [[c[0]] + [cell(c, n) for n in ("\u00b5s/iter", "\u00b5s/product", "GB/s", "GFlop/s", "of stream", "speed-up", "set-up ms", "+/-")] for c in p.rows if c]
 near = lambda a, b: (not a and not b) or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
-def same(a, b): return a[0] == b[0] and all(near(x, y) for x, y in zip(a[1:-1], b[1:-1])) and abs(a[-1] - (b[-1] or 0)) < 1e-6
+def same(a, b): return a[0] == b[0] and all(near(x, y) for x, y in zip(a[1:-1], b[1:-1])) and math.isclose(a[-1], b[-1] or 0, rel_tol=1e-6, abs_tol=1e-6)
 assert len(got) == len(want), (len(got), len(want))
 for w in want: assert any(same(w, g) for g in got), ("not in the table", w, [g for g in got if g[0] == w[0]][:2])
 END

@@ -138,6 +138,8 @@ static int solve_in_trouble(const place *p, operand *f, kcl_report *r) {
   if (rc) snprintf(message, sizeof message, "%s", kcl_error());
   CHECKF(!rc || strstr(message, "the function that multiplies by A failed: it returned"), "%s",
          message);
+  CHECKF(!rc || f->calls == f->trouble, "%lld calls, of which number %lld failed",
+         (long long)f->calls, (long long)f->trouble);
   f->trouble = 0, f->busy = NULL, memset(x, 0, (size_t)f->csr->cols * kcl_type_size(f->csr->type));
   CHECKF(!kcl_solve_one(s, b, x, &again) && again.converged, "afterwards: %s", kcl_error());
   kcl_solver_free(&s), free(b), free(x);
