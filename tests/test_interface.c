@@ -79,8 +79,7 @@ static void solves(kcl_solver *s, const grid *of) {
   memset(x, 0, sizeof x);
   CHECKF(!kcl_solve_array(s, b, x, &r) && r.converged && r.reason == KCL_CONVERGED, "%s",
          kcl_error());
-  CHECK(r.iterations > 0 && r.true_relative_residual <= 1.01e-8 && r.backward_error > 0 &&
-        r.seconds > 0);
+  CHECK(r.true_relative_residual <= 1.01e-8 && r.backward_error > 0 && r.seconds > 0);
   CHECKF(residual_of(of, b, x) <= 1.01e-8, "residual %g", residual_of(of, b, x));
 }
 

@@ -100,9 +100,12 @@ static void test_solves(kcl_matrix *A) {
   const kcl_vectors of_b = {.size = sizeof of_b, .data = b, .cols = COLUMNS};
   kcl_vectors of_x = {.size = sizeof of_x, .data = x, .cols = COLUMNS};
   kcl_result r[COLUMNS] = {{.size = sizeof r[0]}};
+  kcl_options *o = NULL;
   kcl_solver *s = NULL;
   for (int i = 0; i < COLUMNS * N; i++) b[i] = random_number();
-  if (!CHECK(!kcl_solver_create(A, NULL, NULL, &s) && !kcl_solve(s, &of_b, &of_x, NULL, r))) return;
+  CHECK(!kcl_options_create(&o) && !kcl_options_parse(o, "no-direct")); /* else by time */
+  CHECK(!kcl_solver_create(A, NULL, o, &s) && !kcl_solve(s, &of_b, &of_x, NULL, r));
+  kcl_options_free(&o);
   test_results(s, offsetof(kcl_result, relative_residual), r);
   test_results(s, sizeof(kcl_result) - sizeof(double), r);
   test_results(s, sizeof(kcl_result), r);
