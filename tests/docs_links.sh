@@ -1,5 +1,5 @@
 #!/bin/sh
-# Links of all pages: to files, to headings, to other hosts by https. Files that pages name are there. Pictures have a text, pages a
+# Links of all pages: to files, to headings, to other hosts by https. Files that pages and comments of the source name are there. Pictures have a text, pages a
 # place in the site, subcommands their help in docs/program.md. usage: tests/docs_links.sh build/krylocl
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") && cd "$(dirname "$0")/.." || exit 1
 passed=0 failed=0
@@ -44,6 +44,10 @@ for page in README.md CONTRIBUTING.md docs/*.md; do
     case $file in *example*) continue ;; esac # docs/testing.md
     [ -e "$file" ]; verdict $? "$page names $file, which is not there"
   done
+done
+sources='cli core data distributed factors kernels multigrid solver sparse spmv'
+for file in $(grep -rhoE "(^|[^a-z_/])($(echo "$sources" | tr ' ' '|'))/[a-z_0-9/]+\\.(c|h|cl|clh|def)\\b" $sources | sed 's/^[^a-z]*//' | sort -u); do
+  [ -e "$file" ]; verdict $? "$file is not there, but named in $(grep -rlF "$file" $sources | head -3 | tr '\n' ' ')"
 done
 for page in docs/*.md; do
   name=$(basename "$page" .md)
