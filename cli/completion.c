@@ -255,6 +255,7 @@ const cli_command cli_completion = {.name = "completion",
                                     .options = "",
                                     .min = 1,
                                     .max = 1,
+                                    .for_install = true,
                                     .run = run_completion,
                                     .notes = "In this shell alone: eval \"$(krylocl completion "
                                              "bash)\", eval \"$(krylocl completion zsh)\" after "

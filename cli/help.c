@@ -79,9 +79,10 @@ void cli_print_parameters(void) {
   }
 }
 
-static void print_commands(const cli_command *const *commands) {
+static void print_commands(const cli_command *const *commands, bool everything) {
   const cli_command *c;
   for (int i = 0; (c = commands[i]); i++) {
+    if (c->for_install && !everything) continue;
     int at = printf("  %-10s  ", c->name);
     cli_wrap(stdout, at, at, c->summary, (int)strlen(c->summary));
   }
@@ -138,7 +139,7 @@ int cli_help(const cli_command *c, const cli_command *const *commands, bool ever
   printf("%skrylocl%s " KCL_VERSION ":", cli_style(stdout, CLI_BOLD), cli_style(stdout, CLI_PLAIN));
   cli_wrap(stdout, 9 + (int)strlen(KCL_VERSION), 0, about, (int)strlen(about));
   putchar('\n');
-  print_commands(commands);
+  print_commands(commands, everything);
   print_paragraphs(
       "\nkrylocl solve A.mtx b.rhs -o x.mtx  solves a system.\n"
       "krylocl SUBCOMMAND -h: short help, --help: all. krylocl list: words of options.\n");

@@ -119,4 +119,5 @@ const cli_command cli_man = {.name = "man",
                              .operands = "",
                              .summary = "the manual page, in man(7): make install installs it",
                              .options = "",
+                             .for_install = true,
                              .run = run_man};

@@ -1,4 +1,4 @@
-/* Aggregates of nodes, as sparse/aggregate.c defines them. A node is `block` rows. Row i of a graph of nodes is where A's rows of
+/* Aggregates of nodes, as multigrid/aggregate.c defines them. A node is `block` rows. Row i of a graph of nodes is where A's rows of
  * node i are: it begins at A_ptr[i block] and ends at END(S, i), so that no row has to be counted before it is written. */
 #include "sparse.clh"
 #define WG 256

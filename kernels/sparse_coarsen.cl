@@ -1,4 +1,4 @@
-/* The coarsening of classical multigrid, as sparse/strong.c and sparse/interpolate.c define it. S: the strong entries of A. */
+/* The coarsening of classical multigrid, as multigrid/strong.c and multigrid/interpolate.c define it. S: the strong entries of A. */
 #include "sparse.clh"
 #define WG 256
 #define FOR_STRONG(i, k) for (int k = S_ptr[i]; k < S_ptr[(i) + 1]; k++)

@@ -7,7 +7,7 @@
 #define TURNS 4 /* rows per team at a time */
 #define STEPS 5 /* KCL_LANCZOS_STEPS */
 
-/* For one step: l1 ? 1 / sum_j |a_ij| : a_ii / sum_j a_ij^2 (sparse/diagonal.c). A team per row. The note: of l1, n if a diagonal entry
+/* For one step: l1 ? 1 / sum_j |a_ij| : a_ii / sum_j a_ij^2 (multigrid/diagonal.c). A team per row. The note: of l1, n if a diagonal entry
  * is not positive. */
 kernel void step_diagonal(CSR(A), const int n, const int team, const int l1, global double *d, NOTES)
 {

@@ -1,4 +1,4 @@
-/* Prolongation of smoothed aggregation, as sparse/tentative.c defines it: T, its smoothing, and what P^T A P will take; in one
+/* Prolongation of smoothed aggregation, as multigrid/tentative.c defines it: T, its smoothing, and what P^T A P will take; in one
  * program with the aggregates. */
 #include "sparse_aggregate.cl"
 #define GROUP 32 /* work-items per aggregate */
@@ -273,7 +273,7 @@ kernel void fill_smoothed(SMOOTHED, global const int *P_ptr, global int *P_col, 
     if (r.col[q] != INT_MAX) P_col[P_ptr[i] + q] = r.col[q], P_val[P_ptr[i] + q] = r.val[q];
 }
 
-/* ---------------------------------------------------------------- what P^T A P will take, as sparse/limit.c estimates it
+/* ---------------------------------------------------------------- what P^T A P will take, as multigrid/limit.c estimates it
  * Keys: the KEYS least random numbers of a set of columns. A work-item per key of each set, in groups that take sets in turn. */
 #define KEYS 4 /* as there */
 #define FOR_SETS(i, n) for (int i = get_global_id(0) / KEYS; i < (n); i += get_global_size(0) / KEYS)

@@ -1,4 +1,4 @@
-/* Vectors from double to float and back (core/device/transfer.h); n counts real numbers. */
+/* Vectors from double to float and back (core/device/device.h); n counts real numbers. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
 kernel void narrow(global float *restrict y, global const double *restrict x, const double scale, const long n)

@@ -42,6 +42,7 @@ typedef struct cli_command {
   bool many;           /* takes lists of devices, numbers of threads, methods and precisions */
   bool reads;          /* its operands are files that must exist */
   bool ranks;          /* runs on several ranks, too */
+  bool for_install;    /* what it prints is installed: `krylocl -h` leaves it out */
   int (*run)(kcl_context *ctx, const cli_options *o);
 } cli_command;
 

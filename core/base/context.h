@@ -62,7 +62,7 @@ struct kcl_context {
   _Atomic int
       references; /* the caller's, until kcl_destroy, one per solver and operator, and one per entry */
   _Atomic int bystanders; /* of them: matrices by handle, which keep nothing on the device */
-  pthread_mutex_t lock;   /* held by the thread that is inside; core/base/enter.c */
+  pthread_mutex_t lock;   /* held by the thread that is inside; core/base/context.c */
   pid_t process;          /* that made the lock */
   int depth;              /* entries of that thread */
   bool solving;           /* a solve is running: its callbacks may not use the context */

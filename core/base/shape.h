@@ -6,7 +6,7 @@
  *   total   the sums of the blocks, by the same lanes and tree
  *
  * A lane is a work-item of a GPU or an element of a vector register. kernels/stage.clh has the tree for devices,
- * core/cpu/lanes.h for the native executor.
+ * core/cpu/stage.c for the native executor.
  */
 #ifndef KCL_SHAPE_H
 #define KCL_SHAPE_H

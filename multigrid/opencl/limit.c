@@ -1,4 +1,4 @@
-/* Will P^T A P be as small as it has to be? Estimated on the device as sparse/limit.c does it: kernels/sparse_tentative.cl. */
+/* Will P^T A P be as small as it has to be? Estimated on the device as multigrid/limit.c does it: kernels/sparse_tentative.cl. */
 #include "multigrid/opencl/aggregate.h"
 
 enum { DEVICE_KEYS = 4 /* as in the kernel */, KEY_PARTS = 1024 /* groups of sums */ };

@@ -1,5 +1,5 @@
 /* Programs, memory and launches of set-ups on a device. Programs are loaded ahead of time, while the host is at work. Buffers are the
- * context's (core/opencl/pool.c), which keeps the programs, too, for the next set-up. */
+ * context's (core/opencl/device/pool.c), which keeps the programs, too, for the next set-up. */
 #include "kernels/kernels.h"
 #include "multigrid/opencl/launch.h"
 #include <stdlib.h>

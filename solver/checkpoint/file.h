@@ -1,5 +1,5 @@
 /* A checkpoint as a file: a head, named texts, numbers of the loop and of each right-hand side, histories, vectors, the state of
- * the executor (docs/files.md). All that is here is about bytes; solver/save.c and solver/resume.c know what they mean.
+ * the executor (docs/files.md). All that is here is about bytes; solver/checkpoint_save.c and solver/checkpoint_resume.c know what they mean.
  *
  * A file is written beside its name, synchronised and renamed; the one before it becomes NAME.1. A reader has looked at the
  * checksum of all of it before it returns a byte. */

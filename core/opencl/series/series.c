@@ -1,5 +1,6 @@
-/* Series on the host: consecutive small stages in one launch. A level of multigrid takes about seven launches, each longer than
- * its work where the level is small; within one launch a grid barrier stands between stages (kernels/series.clh).
+/* Series on the host: consecutive small stages in one launch. A level of multigrid takes four launches, six where polynomials
+ * smooth, each longer than its work where the level is small; within one launch a grid barrier stands between stages
+ * (kernels/series.clh).
  *
  * A buffer argument costs 0.25 us per launch, and a series has a hundred. So its kernel is given a table: for each stage the
  * numbers of its product and its operations, its elements, the work-groups that have some, and its arguments, buffers by their
