@@ -97,10 +97,10 @@ static int read_result(profiling *p) {
 
 static int check_profile(kcl_context *ctx, const kcl_csr *A, int iterations,
                          kcl_bench_profile *out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_bench_profile){0};
-  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  KCL_CALL(kcl_need(ctx, "A", A));
   if (iterations > 0) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE, "%d iterations: at least one", iterations);
 }

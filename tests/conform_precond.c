@@ -5,6 +5,7 @@
  */
 #include "core/opencl/device/device.h"
 #include "solver/engine/engine.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/elasticity.h"
 #include "tests/options.h"

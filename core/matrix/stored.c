@@ -190,8 +190,7 @@ int kcl_stored_own(kcl_stored *m) {
     void *copy;
     if (m->device[i] && a->borrowed) a->data = NULL;
     if (!a->borrowed || !a->data) continue;
-    int rc = kcl_alloc_unset(m->ctx, a->count, size, a->name, &copy);
-    if (rc) return rc;
+    KCL_CALL(kcl_alloc_unset(m->ctx, a->count, size, a->name, &copy));
     kcl_copy_bytes(copy, a->data, a->count * (int64_t)size);
     a->data = copy, a->borrowed = false;
   }

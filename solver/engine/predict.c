@@ -38,14 +38,13 @@ static void record_product(kcl_program *k, kcl_stored *A) {
 static int record_prediction(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                              const kcl_format *f, outline *o) {
   const kcl_stats *t = &s->stats;
-  int rc = kcl_program_create(s->ctx, s->options.precision, t->rows, t->cols, &o->program);
-  if (rc) return rc;
+  KCL_CALL(kcl_program_create(s->ctx, s->options.precision, t->rows, t->cols, &o->program));
   kcl_program *k = o->program;
   kcl_stored_outline(s->ctx, f, t, s->options.precision, &o->A);
   o->AH = o->A;
   k->A = &o->A;
   if (!m) record_product(k, &o->A);
-  if (m && (rc = record_method(s, m, p, o))) return rc;
+  if (m) KCL_CALL(record_method(s, m, p, o));
   k->nrhs = f->multi_rhs && !s->options.mixed && s->options.nrhs ? s->options.nrhs : 1;
   return kcl_program_end(k);
 }
