@@ -80,7 +80,7 @@ static int bench_round(progress *p, kcl_context *ctx, int matrix, cli_bench_load
     if (rc && rc != KCL_REFUSED && !p->failed) p->failed = rc;
     p->done++;
     cli_bench_say_row(b, r);
-    if ((rc = save_bench_json(p))) return rc;
+    CLI_CALL(save_bench_json(p));
   }
   return 0;
 }

@@ -135,14 +135,11 @@ static int read_state(const kcl_resuming *w) {
   kcl_executor *ex = &w->l->engine->executor;
   const kcl_system *s = w->l->system;
   const size_t bytes = ex->state_bytes(ex);
-  void *state;
+  KCL_OWNED void *state = NULL;
   int rc = kcl_alloc(s->ctx, (int64_t)bytes, 1, "the state", &state);
-  KCL_TRY(kcl_ranks_agree(kcl_system_ranks(s), rc));
-  KCL_TRY(kcl_checkpoint_get_parts(s, w->r, state, bytes));
-  KCL_TRY(ex->put_state(ex, state));
-done:
-  free(state);
-  return rc;
+  KCL_CALL(kcl_ranks_agree(kcl_system_ranks(s), rc));
+  KCL_CALL(kcl_checkpoint_get_parts(s, w->r, state, bytes));
+  return ex->put_state(ex, state);
 }
 
 static int go_on(const kcl_resuming *w) {

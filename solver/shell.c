@@ -103,17 +103,13 @@ static int normal_residual_by_product(const kcl_system *s, const kcl_host_residu
 }
 
 int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_certificate *out) {
-  kcl_host_residual q;
-  int rc;
+  KCL_OWNED_BY(kcl_host_residual_close) kcl_host_residual q;
   *out = (kcl_certificate){
       .backward_error = -1, .rowwise_error = -1, .componentwise_error = -1, .normal_residual = -1};
-  KCL_TRY(kcl_host_residual_open(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, true, &q));
-  KCL_TRY(kcl_shell_residual(s, &q, &out->relative_residual));
+  KCL_CALL(kcl_host_residual_open(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, true, &q));
+  KCL_CALL(kcl_shell_residual(s, &q, &out->relative_residual));
   out->norm_b = ldexp(kcl_ranks_norm(q.ranks, q.type, q.b, s->A->rows), -q.shift);
   out->norm_x = ldexp(kcl_ranks_norm(q.ranks, q.type, q.x, s->A->cols), -q.shift);
-  if (least && out->relative_residual < INFINITY)
-    rc = normal_residual_by_product(s, &q, &out->normal_residual);
-done:
-  kcl_host_residual_close(&q);
-  return rc;
+  if (!least || !(out->relative_residual < INFINITY)) return KCL_OK;
+  return normal_residual_by_product(s, &q, &out->normal_residual);
 }

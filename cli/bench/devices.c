@@ -76,21 +76,18 @@ static int open_bench_device(void *self, const char *word) {
 }
 
 int cli_bench_open_places(cli_bench_run *r) {
-  kcl_context *ctx = NULL;
-  kcl_device *list = NULL;
+  CLI_OWNED_BY(kcl_context_free) kcl_context *ctx = NULL;
+  CLI_OWNED kcl_device *list = NULL;
   opening p = {.r = r};
-  int rc = 0, count = 0;
+  int count = 0;
   r->threads = r->o->threads_list ? 1 : 0;
   cli_each_word(r->o->threads_list, most_threads, &r->threads);
   kcl_set_threads(r->threads);
   cli_busy(r->o, "opening the devices");
   if (!r->o->device || strcmp(r->o->device, "all"))
     return cli_each_word(r->o->device ? r->o->device : "", open_bench_device, &p);
-  CLI_TRY(kcl_context_create(NULL, 0, &ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
-  CLI_TRY(cli_lib(kcl_device_list(ctx, &list, &count)));
-  for (int i = 0; i < count; i++) CLI_TRY(open_bench_device(&p, cli_device_place(&list[i]).s));
-done:
-  free(list);
-  kcl_context_free(&ctx);
-  return rc;
+  CLI_CALL(kcl_context_create(NULL, 0, &ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
+  CLI_CALL(cli_lib(kcl_device_list(ctx, &list, &count)));
+  for (int i = 0; i < count; i++) CLI_CALL(open_bench_device(&p, cli_device_place(&list[i]).s));
+  return 0;
 }

@@ -117,6 +117,8 @@ int cli_json_write(const char *path, const cJSON *o) {
   return rc;
 }
 
+void cli_json_free(cJSON **o) { cJSON_Delete(*o); }
+
 int cli_json_finish(const char *path, cJSON *o) {
   int rc = cli_json_write(path, o);
   cJSON_Delete(o);

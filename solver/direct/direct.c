@@ -107,12 +107,11 @@ static int norm_of_square(kcl_context *ctx, const kcl_inverse *inverse, const kc
 
 static int factor_square(kcl_context *ctx, const kcl_csr *A, double flops, bool cholesky,
                          kcl_direct_factor **out) {
-  int rc;
-  kcl_factor *f = NULL;
+  KCL_OWNED_BY(kcl_factor_free) kcl_factor *f = NULL;
   kcl_stats s;
-  KCL_TRY(kcl_csr_stats(ctx, A, &s));
-  KCL_TRY(kcl_factor_create(ctx, A, cholesky && s.hermitian && s.positive_diagonal, flops, &f));
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof **out, "a factorisation", (void **)out));
+  KCL_CALL(kcl_csr_stats(ctx, A, &s));
+  KCL_CALL(kcl_factor_create(ctx, A, cholesky && s.hermitian && s.positive_diagonal, flops, &f));
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof **out, "a factorisation", (void **)out));
   **out = (kcl_direct_factor){.inverse = {kcl_factor_solve, f},
                               .release = release_square,
                               .inverse_norm = norm_of_square,
@@ -120,9 +119,7 @@ static int factor_square(kcl_context *ctx, const kcl_csr *A, double flops, bool 
                               .norm = s.norm_inf,
                               .rank = -1};
   f = NULL;
-done:
-  kcl_factor_free(&f);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_direct_factor_free(kcl_direct_factor **f) {

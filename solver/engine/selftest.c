@@ -132,18 +132,14 @@ static double largest_difference(kcl_type t) {
 /* *difference: beyond rounding, or 0. A failure: there is no verdict. */
 static int find_run_difference(const kcl_system *s, const kcl_engine *e, kcl_fusion fusion,
                                double *difference) {
-  kcl_context *native = NULL;
-  trial_run here = {.e = NULL}, there = {.e = NULL};
-  int rc;
-  KCL_TRY(kcl_context_create("cpu", 0, &native));
-  KCL_TRY(run_small(s->ctx, s, e, fusion, &here));
-  KCL_TRY(run_small(native, s, e, fusion, &there));
+  KCL_OWNED_BY(kcl_context_free) kcl_context *native = NULL;
+  KCL_OWNED_BY(free_trial_run) trial_run here = {.e = NULL}, there = {.e = NULL};
+  KCL_CALL(kcl_context_create("cpu", 0, &native));
+  KCL_CALL(run_small(s->ctx, s, e, fusion, &here));
+  KCL_CALL(run_small(native, s, e, fusion, &there));
   if (here.e->program->nrhs == there.e->program->nrhs) *difference = compare_runs(&here, &there);
   if (*difference <= largest_difference(e->program->type)) *difference = 0;
-done:
-  free_trial_run(&here), free_trial_run(&there);
-  kcl_context_free(&native);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- memory of verdicts */
