@@ -10,11 +10,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/check.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <string.h>
 
 typedef struct judged {
   kcl_certificate c;

@@ -5,9 +5,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
-#include <string.h>
 
 static const char *const endings[] = {"mtx", "rb", "rows", "kcl"};
 enum { ENDINGS = sizeof endings / sizeof *endings };

@@ -6,13 +6,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Measures the stream rate; all 0 if that fails, with the reason in the context. */
 static kcl_stream measure_stream(kcl_context *ctx, const kcl_device *d) {

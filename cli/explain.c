@@ -11,14 +11,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Prints one line per operation. The figures of the stage stand beside the first one. */
 static void say_stage(const cli_options *o, int number, const kcl_stage_info *s, double rate) {

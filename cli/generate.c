@@ -4,8 +4,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
 
 static int run_generate(kcl_context *ctx, const cli_options *o) {
   CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;

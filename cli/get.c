@@ -4,9 +4,6 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
-#include <stdbool.h>
 
 static int run_get(kcl_context *ctx, const cli_options *o) {
   char path[4096], b[4096];

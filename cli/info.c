@@ -9,10 +9,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl/device.h"
 #include <cjson/cJSON.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A count as text; counts stop at 65,536 (krylocl.h). */
 static cli_text repeat_count(int64_t n) {

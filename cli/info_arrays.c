@@ -6,8 +6,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <string.h>
 
 int cli_info_check_arrays(const cli_options *o) {
   const bool one = o->formats && strcmp(o->formats, "all") && !strchr(o->formats, ',');

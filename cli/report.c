@@ -5,8 +5,6 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include <stdbool.h>
 
 /* Prints the recommendations, one line each. */
 static int say_answers(const cli_report_data *r) {

@@ -7,12 +7,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
 #include <cjson/cJSON.h>
-#include <stdlib.h>
-#include <stdio.h>
-#include <string.h>
 
 /* One group of tests in one precision: a line of the table. */
 static int run_group(cli_battery *t, int (*group)(cli_battery *), cJSON *list) {

@@ -3,8 +3,6 @@
  * numbering alone. Rank by rank, me + 1 after me: memory for the largest part is enough. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- elements */
 

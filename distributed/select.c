@@ -3,8 +3,6 @@
 #include "distributed/distributed.h"
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool leaves_choice(const char *device) {
   static const char *const words[] = {"auto", "gpu", "opencl"};

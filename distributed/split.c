@@ -6,8 +6,6 @@
  */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- which columns */
 

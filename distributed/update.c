@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/precond_object.h"
-#include <string.h>
 
 static const kcl_selection *selection_before(const kcl_distributed *m) {
   return m->before && m->keep != KCL_KEEP_NOTHING ? &m->before->selection : NULL;

@@ -4,9 +4,7 @@
 #include "core/base/text.h"
 #include "distributed/distributed.h"
 #include "solver/engine/reproducible.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- the plan */
 

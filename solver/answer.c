@@ -3,9 +3,6 @@
  * 0. Residuals are recomputed on the host, one product each; that of an x that is not finite is infinite. */
 #include "solver/engine/given.h"
 #include "solver/solver.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A copy counts where it is clearly better: which iterates are kept depends on the right-hand sides beside it. */
 static const double CLEARLY = 0.5;

@@ -3,8 +3,6 @@
 #include "core/base/context.h"
 #include "core/base/counters.h"
 #include "solver/bench.h"
-#include <stdlib.h>
-#include <string.h>
 
 void kcl_bench_profile_free(kcl_bench_profile *p) {
   if (!p) return;

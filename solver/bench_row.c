@@ -4,8 +4,6 @@
 #include "solver/bench.h"
 #include "core/base/context.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const kcl_bench_plan defaults = {
     .iterations = 50, .samples = 15, .seconds = 3, .noise = 0.1};

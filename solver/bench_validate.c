@@ -2,8 +2,6 @@
  */
 #include "core/base/context.h"
 #include "solver/bench.h"
-#include <math.h>
-#include <stdlib.h>
 
 /* x on the device is D^-1 x of the one given, and y D y. */
 static void unscale(const kcl_system *s, double *x, double *y) {

@@ -6,10 +6,6 @@
 #include "solver/readback.h"
 #include "solver/solver.h"
 #include "solver/vectors.h"
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- columns */
 

@@ -4,7 +4,6 @@
 #define KCL_CALLS_H
 
 #include "core/base/base.h"
-#include "krylocl/bench.h"
 
 /* Defaults: method, preconditioner and format "auto", precision D, tol 1e-8. */
 extern const kcl_options kcl_defaults;

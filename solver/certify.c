@@ -13,8 +13,6 @@
 #include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 typedef struct scaled {
   const double *v;

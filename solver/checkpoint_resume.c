@@ -5,8 +5,6 @@
 #include "solver/engine/given.h"
 #include "solver/readback.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- is it of this system? */
 

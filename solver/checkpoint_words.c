@@ -5,8 +5,6 @@
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool decides_bits(const char *option) {
   static const char *const others[] = {"solver", "precond",  "format",   "tol",

@@ -5,7 +5,6 @@
 #include "solver/precond_object.h"
 #include "solver/readback.h"
 #include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- set-up */
 

@@ -4,9 +4,7 @@
 #include "solver/direct/direct.h"
 #include "solver/precond_object.h"
 #include "solver/solver.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- options */
 

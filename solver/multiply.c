@@ -2,7 +2,6 @@
 #include "core/base/context.h"
 #include "solver/operator.h"
 #include "solver/vectors.h"
-#include <stdlib.h>
 
 typedef struct product {
   kcl_operator *op;

@@ -1,8 +1,6 @@
 /* Operators: products with a matrix that is resident on the device, and solvers that share it. */
 #include "core/base/context.h"
 #include "solver/operator.h"
-#include <stdlib.h>
-#include <string.h>
 
 const kcl_operator_options kcl_operator_defaults = {.format = "auto", .precision = KCL_D};
 

@@ -4,9 +4,6 @@
 #include "core/base/number.h"
 #include "solver/precond/setup.h"
 #include "solver/solver.h"
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 const kcl_options kcl_defaults = {.solver = "auto",
                                   .precond = "auto",

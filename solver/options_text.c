@@ -7,8 +7,6 @@
 #include "solver/solver.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A text with options, and where it is from. */
 typedef struct options_text {

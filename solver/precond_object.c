@@ -7,7 +7,6 @@
 #include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include "solver/vectors.h"
-#include <stdlib.h>
 
 static const kcl_scaling unscaled = {.row = NULL};
 

@@ -11,9 +11,6 @@
 #include "solver/solver.h"
 #include <complex.h>
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct checking {
   const kcl_csr *A;

@@ -5,8 +5,6 @@
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
 #include "solver/precond_object.h"
-#include <math.h>
-#include <stdlib.h>
 
 static const double SECOND = 1, SHARE = 0.01;
 

@@ -2,7 +2,6 @@
  * is kept until the new one is there, so that a failure loses nothing; values that are written over are written last.
  */
 #include "solver/precond_object.h"
-#include <string.h>
 
 static void settle(kcl_solver *s) {
   kcl_distribution *d = s->system.distribution;

@@ -11,10 +11,7 @@
 #include "solver/direct/direct.h"
 #include "solver/engine/given.h"
 #include "solver/solver.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double AFFORDABLE = 2e11; /* floating-point operations: ten seconds or so */
 static const double ANALYSES =

@@ -10,7 +10,6 @@
 #include "core/base/text.h"
 #include "core/matrix/structure.h"
 #include "solver/solver.h"
-#include <math.h>
 #include <stdio.h>
 
 static const double HIDDEN = 0.01; /* relative residual of a small row that a claim may hide */

@@ -4,8 +4,6 @@
 #include "solver/engine/reproducible.h"
 #include "solver/precond_object.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* After a failed self-test of the driver: the first of a few formats whose kernels pass it. */
 static int build_in_other_format(kcl_selection *c, const kcl_format *failed) {

@@ -6,9 +6,6 @@
 #include "solver/engine/given.h"
 #include "solver/operator.h"
 #include "solver/precond_object.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- set-up */
 

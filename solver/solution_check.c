@@ -19,9 +19,7 @@
 #include "solver/direct/direct.h"
 #include "solver/solver.h"
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const double ONE_DIGIT = 0.1; /* the largest relative error that leaves a right digit */
 

@@ -11,9 +11,6 @@
 #include "solver/readback.h"
 #include "solver/solver.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- one solve, of some right-hand sides */
 

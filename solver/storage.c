@@ -2,7 +2,6 @@
  * found by storing a second matrix of the same structure, whose values are the numbers of its entries: 1, 2, 3 ... */
 #include "core/base/context.h"
 #include "core/matrix/stored.h"
-#include <stdlib.h>
 
 _Static_assert((int)KCL_MOST_ARRAYS == KCL_STORAGE_PARTS, "every array of a format has a place");
 

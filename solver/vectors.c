@@ -3,7 +3,6 @@
  * one distance from each other modulo the gcd of their steps. */
 #include "solver/vectors.h"
 #include "core/base/context.h"
-#include <string.h>
 
 int kcl_read_sized(kcl_context *ctx, const char *name, const void *given, size_t least, size_t size,
                    void *out) {

@@ -9,11 +9,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { RUNS = 5 };
 static const double budget = 30, tolerance = 1e-8;

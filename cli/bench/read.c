@@ -7,13 +7,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define COPY(field, o, key) snprintf(field, sizeof field, "%s", cli_get_text(o, key))

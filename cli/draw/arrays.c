@@ -4,10 +4,7 @@
 #include "cli/draw/svg.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/output.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- lines of elements */
 

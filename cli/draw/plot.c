@@ -10,11 +10,7 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { RASTER = 512, SVG_RASTER = 256, POINTS = 3000 };
 

@@ -5,7 +5,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdbool.h>
 #include <math.h>
 
 double *cli_column(const kcl_dense *B, int64_t j) {

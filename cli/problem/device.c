@@ -6,8 +6,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* --source, --profile and --kernels need an OpenCL device. If none was named and the choice is the cpu, the first OpenCL
  * device is opened. */

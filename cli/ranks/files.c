@@ -9,12 +9,9 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdio.h>
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
-#include <stdlib.h>
-#include <string.h>
 
 bool cli_ranks_spread(const cli_options *o) {
   const char *read = getenv("KRYLOCL_READ");

@@ -7,8 +7,6 @@
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 const kcl_bench_plan cli_product_plan = {
     .iterations = 1000, .samples = CLI_PRODUCT_SAMPLES, .seconds = 0.14};

@@ -7,12 +7,8 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { MOST = 12 };
 

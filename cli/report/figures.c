@@ -6,12 +6,8 @@
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 const cli_report_figure *cli_report_figure_at(int i) {

@@ -7,9 +7,6 @@
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/text.h"
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct writer {
   FILE *f;

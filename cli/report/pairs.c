@@ -6,12 +6,7 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const kcl_samples *row_samples(const cli_bench_row *row, bool product) {
   return product ? &row->measured.product : &row->measured.iteration;

@@ -6,11 +6,6 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { LINES = 6, COUNTS = 64 };
 

@@ -5,8 +5,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <string.h>
 
 int cli_selftest_system(const cli_battery *t, const char *name, kcl_csr **A, kcl_dense **b) {
   const kcl_type type = kcl_type_complex(t->precision) ? KCL_Z : KCL_D;

@@ -3,8 +3,6 @@
 #include "cli/selftest/selftest.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
-#include <stdio.h>
-#include <string.h>
 
 typedef struct bits_test {
   const char *system;

@@ -4,10 +4,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl/bench.h"
-#include "krylocl/explain.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { COLUMNS = 3 };
 

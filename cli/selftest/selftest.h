@@ -4,9 +4,7 @@
 #define CLI_SELFTEST_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/io.h"
-#include <stdbool.h>
 
 struct cJSON;
 

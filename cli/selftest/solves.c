@@ -4,10 +4,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl/check.h"
-#include "krylocl/explain.h"
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct solve_test {
   const char *system, *method, *precond;

@@ -6,7 +6,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdio.h>
 
 /* ---------------------------------------------------------------- checking */
 

@@ -2,10 +2,8 @@
 #ifndef CLI_UI_JSON_H
 #define CLI_UI_JSON_H
 
-#include "krylocl.h"
 #include "krylocl/check.h"
 #include "krylocl/device.h"
-#include <stdbool.h>
 
 struct cJSON;
 

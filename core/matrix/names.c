@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "core/matrix/stored.h"
 #include <ctype.h>
-#include <string.h>
 
 /* Other parameters and the variables of EMIT and EACH; types that follow in a list of parameters. */
 static const char *const reserved[] = {

@@ -2,11 +2,8 @@
 #include "core/matrix/stored.h"
 #include "core/base/context.h"
 #include <assert.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 size_t kcl_array_element(kcl_array_kind kind, kcl_type type) {
   switch (kind) {

@@ -2,7 +2,6 @@
 #include "core/base/context.h"
 #include "core/program/ranks.h"
 #include <limits.h>
-#include <math.h>
 
 int kcl_stage_dots(const kcl_stage *s) {
   int dots = 0;

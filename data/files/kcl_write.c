@@ -2,7 +2,6 @@
 #include "data/files/file.h"
 #include "data/files/kcl_file.h"
 #include "core/base/sum64.h"
-#include <string.h>
 
 const char kcl_file_magic[8] = {'\x89', 'k', 'c', 'l', '\r', '\n', '\x1a', '\n'};
 

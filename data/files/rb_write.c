@@ -4,10 +4,7 @@
  */
 #include "data/files/hb.h"
 #include "core/base/number.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { RB_LINE = 80, LINES_PER_PART = 8192 }; /* characters; lines in a part */
 

@@ -3,8 +3,6 @@
  *   SIZE = N | NxM | NxMxK, decimal numbers of at least 1      poisson2d:100  poisson3d:100x80x60
  */
 #include "data/generators/generate.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define KCL_GENERATOR(symbol) extern const kcl_generator symbol;
 #include "data/generators/list.def"

@@ -4,7 +4,6 @@
 #include "data/generators/generate.h"
 #include "distributed/files/files.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct share {
   const kcl_rows *rows;

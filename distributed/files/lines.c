@@ -3,7 +3,6 @@
  * alone can have, since it is packed or on its host, goes to the others in such parts. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
-#include <string.h>
 #include <sys/stat.h>
 
 /* It can be read twice. */

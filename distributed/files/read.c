@@ -3,8 +3,6 @@
 #include "core/base/context.h"
 #include "core/base/sum64.h"
 #include "distributed/files/files.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- a part */
 

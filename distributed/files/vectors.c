@@ -2,7 +2,6 @@
  * entries do, row and column beside each. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
-#include <string.h>
 
 static int check_vector_rows(kcl_comm *c, const char *path, int64_t rows, int64_t cols) {
   if (rows == c->ranks.rows && cols > 0) return KCL_OK;

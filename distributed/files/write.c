@@ -5,7 +5,6 @@
 #include "data/files/parts.h"
 #include "distributed/files/files.h"
 #include <stdio.h>
-#include <string.h>
 
 static int check_own(kcl_comm *c, const char *path, const kcl_dense *own) {
   int64_t bad = 0, all;

@@ -4,8 +4,6 @@
 #include "solver/checkpoint/format.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 int kcl_checkpoint_get(kcl_checkpoint_reader *r, void *data, size_t size) {

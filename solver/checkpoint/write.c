@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 uint64_t kcl_checkpoint_bytes(uint64_t size) { return sizeof(prefix) + size + sizeof(uint64_t); }

@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- what it owns */
 

@@ -2,9 +2,6 @@
  * (solver/direct/factor.c) and what refines and bounds with it (solver/direct/refine.c). Needs SuiteSparse.
  * Rectangular and singular systems: solver/direct/qr.c. */
 #include "solver/direct/factor.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool kcl_direct_available(void) {
 #ifdef HAVE_CHOLMOD

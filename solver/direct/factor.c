@@ -5,9 +5,6 @@
  * is an optional part of the build, for checking and for systems that no method solves. */
 #ifdef HAVE_CHOLMOD
 #include "solver/direct/factor.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <suitesparse/cholmod.h>
 #include <suitesparse/umfpack.h>
 

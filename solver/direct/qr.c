@@ -27,9 +27,6 @@ int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_direct_f
 }
 #else
 #include "core/base/base.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <suitesparse/SuiteSparseQR_C.h>
 
 typedef struct qr {

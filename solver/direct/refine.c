@@ -12,8 +12,6 @@
 #ifdef HAVE_CHOLMOD
 #include "solver/direct/factor.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { MOST_CORRECTIONS = 10 };
 

@@ -1,10 +1,7 @@
 /* Engines: their parts, their cost, and how state moves from one to another. */
 #include "core/base/context.h"
 #include "solver/engine/engine.h"
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 int kcl_engine_create(kcl_context *ctx, const kcl_method *method, const kcl_precond_kind *precond,
                       kcl_engine **out) {

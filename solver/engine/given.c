@@ -2,8 +2,6 @@
 #include "solver/engine/given.h"
 #include "core/base/context.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 int kcl_given_norm(const kcl_system *s, const void *b, kcl_scaled_norm *out) {
   kcl_ranks *ranks = kcl_system_ranks(s);

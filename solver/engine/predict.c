@@ -5,9 +5,7 @@
 #include "core/base/text.h"
 #include "core/device/device.h"
 #include "solver/engine/engine.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct outline { /* a program whose matrices are not built */
   kcl_stored A, AH;

@@ -3,7 +3,6 @@
 #include "solver/engine/reproducible.h"
 #include "core/base/context.h"
 #include "solver/engine/engine.h"
-#include <string.h>
 
 static const char sole_format[] = "csr-scalar";
 

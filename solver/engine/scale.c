@@ -1,7 +1,6 @@
 /* Powers of two applied: to values, to vectors, to norms. */
 #include "solver/engine/scale.h"
 #include <limits.h>
-#include <stdlib.h>
 
 typedef struct scaling {
   const kcl_scaling *s;

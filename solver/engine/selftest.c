@@ -13,8 +13,6 @@
 #include "core/matrix/structure.h"
 #include "solver/engine/engine.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WIDTH = 24, HEIGHT = 25, UNKNOWNS = WIDTH * HEIGHT, PASSES = 2 };
 static const char folder[] = "selftest";

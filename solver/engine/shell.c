@@ -1,8 +1,6 @@
 /* Computations with a matrix without entries: its products alone, its norm, residuals. */
 #include "core/base/team.h"
 #include "solver/engine/given.h"
-#include <math.h>
-#include <stdlib.h>
 
 kcl_stats kcl_shell_stats(const kcl_shell *A) {
   const bool hermitian = A->properties & KCL_SHELL_HERMITIAN;

@@ -1,6 +1,5 @@
 /* Seconds per iteration of an engine: fixed iterations with the stop tests off (Dongarra & Heroux 2013, HPCG). */
 #include "solver/engine/engine.h"
-#include <stdlib.h>
 
 /* No zeros and no symmetry, in [1/2, 3/2): values that float holds exactly. */
 void kcl_timing_vector(double *v, int64_t n, int number) {

@@ -1,7 +1,6 @@
 /* Columns of zeros. A x does not depend on the elements of x that belong to them, so methods leave anything there: a guess,
  * another method's remains, NaN. They are set to 0, which is exact and makes x the smaller. */
 #include "solver/engine/given.h"
-#include <stdlib.h>
 
 /* used [A->cols]: 1 where a row of A has a value that is not 0. */
 static void mark_used_columns(const kcl_csr *A, int *used) {

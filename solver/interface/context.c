@@ -4,8 +4,6 @@
 #include "core/device/device.h"
 #include "core/program/executor.h"
 #include "solver/interface/handles.h"
-#include <stdlib.h>
-#include <string.h>
 
 int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
   static const char *const names[] = {"threads",         "memory",       "units",

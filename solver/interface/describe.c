@@ -4,7 +4,6 @@
 #include "solver/interface/handles.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { SCHEMA = 1 };
 

@@ -3,9 +3,6 @@
 #include "core/matrix/structure.h"
 #include "solver/interface/handles.h"
 #include "solver/vectors.h"
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- entries */
 

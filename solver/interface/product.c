@@ -2,7 +2,6 @@
 #include "core/base/context.h"
 #include "solver/interface/handles.h"
 #include "solver/operator.h"
-#include <string.h>
 
 static int create_product(kcl_matrix *A, const kcl_operator_options *wanted, kcl_operator **out) {
   if (A->shell.apply) return kcl_operator_of_shell(A->ctx, &A->shell, out);

@@ -1,9 +1,6 @@
 /* kcl_solver: from a kcl_matrix; solves for vectors anywhere; what the last one was. */
 #include "core/base/context.h"
 #include "solver/interface/handles.h"
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- set-up */
 

@@ -13,7 +13,6 @@
 #include "core/base/context.h"
 #include "solver/engine/given.h"
 #include "solver/loop/loop.h"
-#include <math.h>
 
 static const double SLOW = 2e-4; /* seconds */
 

@@ -3,8 +3,6 @@
  * one product on the host, per claim. */
 #include "solver/engine/given.h"
 #include "solver/loop/loop.h"
-#include <math.h>
-#include <stdlib.h>
 
 double kcl_loop_target(const kcl_rhs *v) { return 0.999 * v->allowed * v->b_norm.norm; }
 

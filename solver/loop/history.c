@@ -1,7 +1,5 @@
 /* The residual histories of a solve. */
 #include "solver/loop/history.h"
-#include <math.h>
-#include <stdlib.h>
 
 int kcl_histories_create(kcl_context *ctx, int64_t count, kcl_history **out) {
   return kcl_alloc(ctx, count, sizeof **out, "the histories", (void **)out);

@@ -12,7 +12,6 @@
  */
 #include "solver/loop/loop.h"
 #include <float.h>
-#include <math.h>
 
 int kcl_loop_set_state(kcl_loop *l) {
   double target[KCL_MAX_NRHS] = {0};

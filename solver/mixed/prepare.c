@@ -3,9 +3,7 @@
 #include "core/base/text.h"
 #include "core/device/device.h"
 #include "solver/mixed/mixed.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- the system in float */
 

@@ -11,7 +11,6 @@
  */
 #include "solver/engine/given.h"
 #include "solver/mixed/mixed.h"
-#include <math.h>
 #include <stdio.h>
 
 /* Residuals fall to these fractions before the next correction: where the method resumes, where it starts anew.
