@@ -40,7 +40,7 @@ static uint64_t sum_of_program(const kcl_program *k) {
       const kcl_stage *s = &k->stage[p][i];
       h = add_number(add_number(add_number(h, s->n), s->scalars), s->vectors);
       h = add_number(add_number(h, s->A ? s->y : -1), s->A ? s->x : -1);
-      h = add_number(h, s->A ? s->A->source.nnz : 0);
+      h = add_number(h, s->A ? s->A->origin.source.nnz : 0);
     }
   return h;
 }

@@ -83,8 +83,8 @@ static void count_matrix_rows(const kcl_csr *C, kcl_stats *s) {
 static void outline_of_matrix(kcl_stored *m, const kcl_stats *s) {
   kcl_stored o;
   kcl_stored_outline(m->ctx, m->format, s, m->type, &o);
-  m->chain = o.chain, m->mean = o.mean, m->entry_ns = o.entry_ns, m->bandwidth = o.bandwidth;
-  m->streamed = kcl_stored_bytes(m);
+  m->cost = o.cost;
+  m->cost.streamed = kcl_stored_bytes(m);
 }
 
 static int convert_matrix(kcl_context *ctx, kcl_type type, kcl_csr **C) {

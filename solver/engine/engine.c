@@ -87,8 +87,8 @@ void kcl_engine_describe(kcl_engine *e, int asked_nrhs) {
   else if (m->format->scatter)
     snprintf(text, room, "%s, scatter", m->format->kernel);
   else
-    snprintf(text, room, "%s, %d work-item%s per row", m->format->kernel, m->lanes,
-             m->lanes > 1 ? "s" : "");
+    snprintf(text, room, "%s, %d work-item%s per row", m->format->kernel, m->kernel.lanes,
+             m->kernel.lanes > 1 ? "s" : "");
   used = strlen(text);
   if (m->note[0]) snprintf(text + used, room - used, ", %s", m->note);
   kcl_tune_say(ctx, m->format->name, text, room);

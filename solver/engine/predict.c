@@ -52,7 +52,7 @@ static double predicted_seconds(const kcl_system *s, outline *o, const kcl_rank 
   const kcl_stats *t = &s->stats;
   kcl_program *k = o->program;
   kcl_stored_outline(s->ctx, r->format, t, s->options.precision, &o->A);
-  o->A.streamed = r->moved - (double)(t->rows + t->cols) * (double)kcl_type_size(k->type);
+  o->A.cost.streamed = r->moved - (double)(t->rows + t->cols) * (double)kcl_type_size(k->type);
   o->AH = o->A, o->AH.rows = t->cols, o->AH.cols = t->rows;
   return kcl_executor_estimate(k) / k->iterations / k->nrhs;
 }
