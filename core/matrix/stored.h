@@ -42,7 +42,7 @@ typedef struct kcl_stored kcl_stored;
 
 /* What a matrix is built from. */
 typedef struct kcl_origin {
-  kcl_csr source; /* whose arrays are the caller's; row_ptr NULL: there is none */
+  kcl_csr source;   /* whose arrays are the caller's; row_ptr NULL: there is none */
   kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
   /* For build, NULL afterwards: the distinct rows of the source (core/matrix/repeats.h), or NULL; one of the same pattern in this
    * format, or NULL. */
