@@ -9,13 +9,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static const double SAVE = 10; /* seconds between two writings of the JSON file */
@@ -80,7 +74,7 @@ static int bench_round(progress *p, kcl_context *ctx, int matrix, cli_bench_load
     if (rc && rc != KCL_REFUSED && !p->failed) p->failed = rc;
     p->done++;
     cli_bench_say_row(b, r);
-    if ((rc = save_bench_json(p))) return rc;
+    CLI_CALL(save_bench_json(p));
   }
   return 0;
 }

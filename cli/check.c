@@ -10,11 +10,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/check.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <string.h>
 
 typedef struct judged {
   kcl_certificate c;
@@ -34,21 +30,19 @@ static int check_residual(kcl_context *ctx, const cli_problem *p, const double *
 
 static int judge_column(kcl_context *ctx, const cli_options *o, const cli_problem *p, int64_t j,
                         double tol, kcl_dense *y, judged *r) {
-  int rc;
   const double *b = cli_column(p->b, j), *x = cli_column(p->x, j);
   const kcl_check_plan plan = cli_check_plan(o, tol);
   const bool least = p->A->rows != p->A->cols,
              direct = (least ? kcl_direct_least_squares() : kcl_direct_available()) &&
                       !(o->check && strcmp(o->check, "none") == 0);
   *r = (judged){.compared = false};
-  CLI_TRY(check_residual(ctx, p, b, x, tol, r));
+  CLI_CALL(check_residual(ctx, p, b, x, tol, r));
   r->verdict = r->pass ? KCL_PASSED : KCL_FAILED;
-  if (!direct) goto done;
+  if (!direct) return 0;
   r->compared = !cli_lib(kcl_solution_check(ctx, p->A, b, x, &plan, cli_column(y, j),
                                             &r->direct)); /* false: the reason was printed */
   if (r->compared && r->pass) r->verdict = r->direct.verdict;
-done:
-  return rc;
+  return 0;
 }
 
 static void say_column_verdict(const cli_options *o, int64_t j, int64_t columns, const judged *r,
@@ -100,33 +94,27 @@ static int write_check_json(const cli_options *o, cJSON *list) {
 }
 
 static int run_check(kcl_context *ctx, const cli_options *o) {
-  int rc;
   judged r, worst = {.verdict = KCL_PASSED, .pass = true};
-  cli_problem p = {0};
-  kcl_dense *y = NULL;
+  CLI_OWNED_BY(cli_problem_free) cli_problem p = {0};
+  CLI_OWNED_BY(kcl_dense_free) kcl_dense *y = NULL;
   double tol = o->tol >= 0 ? o->tol : 1e-8;
-  cJSON *list = cJSON_CreateArray();
-  CLI_TRY(cli_problem_load(ctx, o, o->files[0], o->files[1], o->files[2], &p));
+  CLI_OWNED_BY(cli_json_free) cJSON *list = cJSON_CreateArray();
+  CLI_CALL(cli_problem_load(ctx, o, o->files[0], o->files[1], o->files[2], &p));
   if (p.x_repeated)
-    CLI_TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
-                     cli_count(p.b->cols).s));
+    CLI_CALL(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
+                      cli_count(p.b->cols).s));
   cli_report_matrix(o, o->files[0], p.A, p.seconds_read);
-  CLI_TRY(cli_lib(kcl_dense_create(ctx, p.A->cols, p.b->cols, p.A->type, &y)));
+  CLI_CALL(cli_lib(kcl_dense_create(ctx, p.A->cols, p.b->cols, p.A->type, &y)));
   for (int64_t j = 0; j < p.b->cols; j++) {
     cli_busy(o, "checking");
-    CLI_TRY(judge_column(ctx, o, &p, j, tol, y, &r));
+    CLI_CALL(judge_column(ctx, o, &p, j, tol, y, &r));
     say_column_verdict(o, j, p.b->cols, &r, tol);
     if (worse_verdict(&r, &worst)) worst = r;
     verdict_json(list, j, &r, tol);
   }
-  CLI_TRY(write_check_json(o, list));
-  if (o->check_output && r.compared) CLI_TRY(cli_lib(kcl_dense_write(ctx, o->check_output, y)));
-  rc = verdict_code(&p, &worst, tol);
-done:
-  cJSON_Delete(list);
-  kcl_dense_free(&y);
-  cli_problem_free(&p);
-  return rc;
+  CLI_CALL(write_check_json(o, list));
+  if (o->check_output && r.compared) CLI_CALL(cli_lib(kcl_dense_write(ctx, o->check_output, y)));
+  return verdict_code(&p, &worst, tol);
 }
 
 const cli_command cli_check = {

@@ -3,9 +3,6 @@
 #include "cli/input/parameters.h"
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
-#include <stdio.h>
 #include <string.h>
 
 /* Name k of a list of values: "@solvers" is a list of the program, "=precond" an option of the library; NULL: no more. */

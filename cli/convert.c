@@ -5,9 +5,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
-#include <string.h>
 
 static const char *const endings[] = {"mtx", "rb", "rows", "kcl"};
 enum { ENDINGS = sizeof endings / sizeof *endings };
@@ -44,27 +41,23 @@ static void say_losses(const cli_options *o, const kcl_csr *A, const kcl_dense *
 }
 
 static int run_convert(kcl_context *ctx, const cli_options *o) {
-  int rc;
-  kcl_csr *A = NULL;
-  kcl_dense *b = NULL, *x = NULL;
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  CLI_OWNED_BY(kcl_dense_free) kcl_dense *b = NULL, *x = NULL;
   double begin = cli_now();
-  CLI_TRY(check_outputs(o));
-  CLI_TRY(cli_read(ctx, o, o->files[0], &A, &b, &x));
-  if (o->rhs && !b) CLI_TRY(cli_fail(KCL_INPUT, "%s holds no right-hand side", o->files[0]));
+  CLI_CALL(check_outputs(o));
+  CLI_CALL(cli_read(ctx, o, o->files[0], &A, &b, &x));
+  if (o->rhs && !b) CLI_CALL(cli_fail(KCL_INPUT, "%s holds no right-hand side", o->files[0]));
   double read = cli_now();
   cli_busy(o, "writing %s", cli_base(o->output));
-  CLI_TRY(cli_lib(kcl_csr_write_system(ctx, o->output, A, b, x)));
-  if (o->rhs) CLI_TRY(cli_lib(kcl_dense_write(ctx, o->rhs, b)));
+  CLI_CALL(cli_lib(kcl_csr_write_system(ctx, o->output, A, b, x)));
+  if (o->rhs) CLI_CALL(cli_lib(kcl_dense_write(ctx, o->rhs, b)));
   cli_say(o, "%s: %s x %s, %s nonzeros, %s %s, read in %s", cli_base(o->files[0]),
           cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
           kcl_symmetry_name(A->symmetry), cli_seconds(read - begin).s);
   cli_say(o, ", written to %s%s%s in %s\n", o->output, o->rhs ? " and " : "", o->rhs ? o->rhs : "",
           cli_seconds(cli_now() - read).s);
   say_losses(o, A, b);
-done:
-  kcl_csr_free(&A);
-  kcl_dense_free(&b), kcl_dense_free(&x);
-  return rc;
+  return 0;
 }
 
 const cli_command cli_convert = {

@@ -6,13 +6,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Measures the stream rate; all 0 if that fails, with the reason in the context. */
 static kcl_stream measure_stream(kcl_context *ctx, const kcl_device *d) {
@@ -129,39 +124,34 @@ static cJSON *device_json(cJSON *all, const kcl_device *d, const kcl_stream *s,
 
 static int report_on_device(kcl_context *ctx, const cli_options *o, const kcl_device *d,
                             cJSON *all) {
-  char *extensions = NULL;
+  CLI_OWNED char *extensions = NULL;
   cli_busy(o, "measuring %s: %s", cli_device_place(d).s, d->name);
   const kcl_stream rate = measure_stream(ctx, d);
   say_device(o, d, &rate, kcl_error());
-  int rc = cli_lib(kcl_device_extensions(ctx, d, &extensions));
-  if (rc) return rc;
+  int rc = 0;
+  CLI_CALL(cli_lib(kcl_device_extensions(ctx, d, &extensions)));
   if (d->platform >= 0) say_limits(o, d);
   if (d->platform >= 0 && o->verbose) say_extensions(o, extensions);
   cJSON *json = device_json(all, d, &rate, extensions);
   if (d->platform >= 0 && o->verbose) rc = report_properties(ctx, o, d, json);
-  free(extensions);
   return rc;
 }
 
 static int run_devices(kcl_context *ctx, const cli_options *o) {
-  int rc, count = 0;
-  kcl_device *list = NULL;
-  cJSON *all = cJSON_CreateArray();
+  int count = 0;
+  CLI_OWNED kcl_device *list = NULL;
+  CLI_OWNED_BY(cli_json_free) cJSON *all = cJSON_CreateArray();
   cli_busy(o, "asking the drivers");
-  CLI_TRY(cli_lib(kcl_device_list(ctx, &list, &count)));
+  CLI_CALL(cli_lib(kcl_device_list(ctx, &list, &count)));
   cli_say(o, "device  kind             units    memory  double     stream  name\n");
-  for (int i = 0; i < count; i++) CLI_TRY(report_on_device(ctx, o, &list[i], all));
+  for (int i = 0; i < count; i++) CLI_CALL(report_on_device(ctx, o, &list[i], all));
   for (int i = 0; i < count; i++)
     if (!list[i].has_double)
       cli_say(o, "precision   %s has no double precision: --precision s, or --device cpu\n",
               cli_device_place(&list[i]).s);
   if (count == 1) cli_say(o, "no OpenCL device\n");
   if (count == 1 || o->verbose) cli_say_drivers(o);
-  CLI_TRY(cli_json_write(o->json, all));
-done:
-  free(list);
-  cJSON_Delete(all);
-  return rc;
+  return cli_json_write(o->json, all);
 }
 
 const cli_command cli_devices = {

@@ -3,13 +3,9 @@
  * permission. Linux only. */
 #include "cli/drivers.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include <stdbool.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

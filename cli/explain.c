@@ -11,14 +11,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Prints one line per operation. The figures of the stage stand beside the first one. */
 static void say_stage(const cli_options *o, int number, const kcl_stage_info *s, double rate) {
@@ -68,8 +61,7 @@ static int say_model(kcl_context *ctx, const cli_options *o, const kcl_solver *s
   kcl_setup_info info;
   double bytes = kcl_bytes_per_iteration(s);
   kcl_stream stream;
-  int rc = cli_lib(kcl_stream_get(ctx, &stream));
-  if (rc) return rc;
+  CLI_CALL(cli_lib(kcl_stream_get(ctx, &stream)));
   const double rate = stream.rate;
   kcl_solver_info(s, &info);
   cli_say(o, "method      %s%s%s\n", info.solver, *info.solver_reason ? ": " : "",
@@ -92,9 +84,8 @@ static int say_model(kcl_context *ctx, const cli_options *o, const kcl_solver *s
 static int write_kernel_source(const cli_options *o, kcl_solver *s, const kcl_device *d) {
   cli_buffer b;
   char *source = NULL;
-  int rc = cli_buffer_open(&b);
-  if (rc) return rc;
-  rc = cli_lib(kcl_solver_source(s, &source));
+  CLI_CALL(cli_buffer_open(&b));
+  int rc = cli_lib(kcl_solver_source(s, &source));
   fprintf(b.f, "// %s for device %s: %s (%s)%s%s\n%s", cli_base(o->files[0]), cli_device_place(d).s,
           d->name, d->platform_name, o->layout ? ", layout " : "", o->layout ? o->layout : "",
           rc ? "" : source);
@@ -163,9 +154,8 @@ static int explain_candidates(const cli_options *o, kcl_solver *s, const kcl_csr
 /* ---------------------------------------------------------------- the subcommand */
 
 static int run_explain(kcl_context *ctx, const cli_options *o) {
-  int rc;
-  kcl_csr *A = NULL;
-  kcl_solver *s = NULL;
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  CLI_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_device device;
   kcl_options asked;
   kcl_options_init(&asked);
@@ -174,20 +164,17 @@ static int run_explain(kcl_context *ctx, const cli_options *o) {
   double begin = cli_now();
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   kcl_profile_enable(ctx, o->source); /* drivers then tell what kernels use */
-  CLI_TRY(cli_device(ctx, o, &device));
-  CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
+  CLI_CALL(cli_device(ctx, o, &device));
+  CLI_CALL(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
   if (!o->source)
     cli_report_device(o, &device), cli_report_matrix(o, o->files[0], A, cli_now() - begin);
-  CLI_TRY(cli_parameters_set(o->parameters, &asked));
+  CLI_CALL(cli_parameters_set(o->parameters, &asked));
   cli_busy(o, "setting up");
-  CLI_TRY(cli_lib(cli_solver_create(ctx, A, &asked, &s)));
+  CLI_CALL(cli_lib(cli_solver_create(ctx, A, &asked, &s)));
   cli_idle();
-  rc = o->source ? write_kernel_source(o, s, &device) : say_model(ctx, o, s);
+  int rc = o->source ? write_kernel_source(o, s, &device) : say_model(ctx, o, s);
   if (!rc && !o->source) rc = explain_candidates(o, s, A);
   if (!rc && o->ranks && !o->source) rc = cli_explain_ranks(o, A, s, &device);
-done:
-  kcl_solver_free(&s);
-  kcl_csr_free(&A);
   return rc;
 }
 

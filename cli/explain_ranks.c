@@ -10,7 +10,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl/bench.h"
-#include <stdbool.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

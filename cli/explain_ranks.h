@@ -3,7 +3,6 @@
 #define CLI_EXPLAIN_RANKS_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/device.h"
 #include "krylocl/io.h"
 

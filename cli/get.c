@@ -4,31 +4,24 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
-#include <stdbool.h>
 
 static int run_get(kcl_context *ctx, const cli_options *o) {
   char path[4096], b[4096];
-  kcl_csr *A = NULL;
-  kcl_dense *v = NULL;
-  int rc;
-  CLI_TRY(cli_collection(ctx, o, o->files[0], path, sizeof path));
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  CLI_OWNED_BY(kcl_dense_free) kcl_dense *v = NULL;
+  CLI_CALL(cli_collection(ctx, o, o->files[0], path, sizeof path));
   bool rhs = cli_collection_rhs(path, b, sizeof b);
-  CLI_TRY(cli_lib(kcl_csr_read(ctx, path, &A)));
+  CLI_CALL(cli_lib(kcl_csr_read(ctx, path, &A)));
   cli_say(o, "%s: %s x %s, %s nonzeros, %s %s\n%s\n", o->files[0], cli_count(A->rows).s,
           cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
           kcl_symmetry_name(A->symmetry), path);
   if (rhs) cli_say(o, "%s\n", b);
-  if (o->output) CLI_TRY(cli_lib(kcl_csr_write(ctx, o->output, A)));
+  if (o->output) CLI_CALL(cli_lib(kcl_csr_write(ctx, o->output, A)));
   if (o->rhs && !rhs)
-    CLI_TRY(cli_fail(KCL_INPUT, "%s comes without a right-hand side", o->files[0]));
-  if (o->rhs) CLI_TRY(cli_lib(kcl_dense_read(ctx, b, &v)));
-  if (o->rhs) CLI_TRY(cli_lib(kcl_dense_write(ctx, o->rhs, v)));
-done:
-  kcl_csr_free(&A);
-  kcl_dense_free(&v);
-  return rc;
+    CLI_CALL(cli_fail(KCL_INPUT, "%s comes without a right-hand side", o->files[0]));
+  if (o->rhs) CLI_CALL(cli_lib(kcl_dense_read(ctx, b, &v)));
+  if (o->rhs) CLI_CALL(cli_lib(kcl_dense_write(ctx, o->rhs, v)));
+  return 0;
 }
 
 const cli_command cli_get = {

@@ -3,8 +3,6 @@
 #include "cli/input/parameters.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "krylocl.h"
-#include <stdio.h>
 #include <string.h>
 
 static const char about[] =

@@ -4,7 +4,6 @@
 
 #include "cli/ui/options.h"
 #include "krylocl/explain.h"
-#include <stdbool.h>
 
 typedef struct cli_names { /* a list that krylocl list prints */
   const char *word, *title;

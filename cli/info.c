@@ -9,10 +9,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl/device.h"
 #include <cjson/cJSON.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A count as text; counts stop at 65,536 (krylocl.h). */
 static cli_text repeat_count(int64_t n) {
@@ -67,18 +64,16 @@ static void say_solver(const cli_options *o, const kcl_stats *s) {
 }
 
 static int say_formats(kcl_context *ctx, const cli_options *o, const cli_info_facts *f) {
-  int rc = 0;
   cli_say(o, "\nformat           %10s  %11s   bytes in %s\n", "stored", "per product",
           cli_type_words(f->precision));
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
     const char *name = kcl_list(KCL_FORMATS, i).name;
-    CLI_TRY(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
+    CLI_CALL(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
     cli_say(o, "%-15s  %10s  %11s   %s%s\n", name, cli_bytes(c.bytes_stored).s,
             cli_bytes(c.bytes_product).s, c.refusal ? "refused: " : "", c.refusal ? c.refusal : "");
   }
-done:
-  return rc;
+  return 0;
 }
 
 static void json_structure(cJSON *o, const kcl_stats *s) {
@@ -109,21 +104,19 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
 }
 
 static int json_formats(kcl_context *ctx, cJSON *o, const cli_info_facts *f) {
-  int rc = 0;
   cli_json_letter(o, "precision", f->precision);
   cJSON *list = cJSON_AddArrayToObject(o, "formats");
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
     const char *name = kcl_list(KCL_FORMATS, i).name;
-    CLI_TRY(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
+    CLI_CALL(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
     cJSON *one = cli_json_item(list);
     cli_json_text(one, "format", name);
     cli_json_number(one, "bytes_stored", c.bytes_stored);
     cli_json_number(one, "bytes_per_product", c.bytes_product);
     if (c.refusal) cli_json_text(one, "refused", c.refusal);
   }
-done:
-  return rc;
+  return 0;
 }
 
 static int describe_json(kcl_context *ctx, cJSON *o, const cli_info_facts *f) {

@@ -3,9 +3,7 @@
 #define CLI_INFO_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/explain.h"
-#include <stdio.h>
 
 struct cJSON;
 

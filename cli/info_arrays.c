@@ -6,8 +6,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <string.h>
 
 int cli_info_check_arrays(const cli_options *o) {
   const bool one = o->formats && strcmp(o->formats, "all") && !strchr(o->formats, ',');
@@ -104,25 +102,20 @@ static int draw_format_arrays(const cli_options *o, const cli_info_facts *f, con
 
 static int show_format(kcl_context *ctx, const cli_options *o, const cli_info_facts *f,
                        const char *name, cJSON *list) {
-  kcl_storage *s = NULL;
+  CLI_OWNED_BY(kcl_storage_free) kcl_storage *s = NULL;
   kcl_cost cost;
-  int rc;
   cJSON *one = cli_json_item(list);
   cli_json_text(one, "format", name);
-  CLI_TRY(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &cost)));
+  CLI_CALL(cli_lib(kcl_format_cost(ctx, &f->s, f->precision, name, &cost)));
   if (cost.refusal) {
     cli_say(o, "\nformat      %s refused: %s\n", name, cost.refusal);
     cli_json_text(one, "refused", cost.refusal);
-    if (o->plot) rc = cli_fail(KCL_REFUSED, "format %s refused: %s", name, cost.refusal);
-    goto done;
+    return o->plot ? cli_fail(KCL_REFUSED, "format %s refused: %s", name, cost.refusal) : 0;
   }
-  CLI_TRY(cli_lib(kcl_storage_create(ctx, f->A, f->precision, name, &s)));
+  CLI_CALL(cli_lib(kcl_storage_create(ctx, f->A, f->precision, name, &s)));
   say_storage(o, s, f->A->rows);
   json_storage(one, s);
-  if (o->plot) rc = draw_format_arrays(o, f, s);
-done:
-  kcl_storage_free(&s);
-  return rc;
+  return o->plot ? draw_format_arrays(o, f, s) : 0;
 }
 
 /* Is the name in the list of --formats? */

@@ -4,10 +4,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
 #include <math.h>
-#include <stdio.h>
 
 const char *cli_info_symmetry(const kcl_stats *s) {
   if (s->hermitian) return s->symmetric ? "symmetric" : "Hermitian";

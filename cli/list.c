@@ -6,14 +6,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const words[] = {"formats",    "solvers", "preconds",  "parameters",
                                     "generators", "devices", "collection"};
@@ -57,7 +50,7 @@ static void list_parameters(const cli_options *o, cJSON *all) {
 
 /* Lists the devices without measuring them, which krylocl devices does. */
 static int list_device_names(kcl_context *ctx, const cli_options *o, cJSON *all) {
-  kcl_device *list = NULL;
+  CLI_OWNED kcl_device *list = NULL;
   int count = 0, rc = cli_lib(kcl_device_list(ctx, &list, &count));
   cJSON *names = cJSON_CreateArray();
   for (int i = 0; i < count; i++) {
@@ -67,14 +60,12 @@ static int list_device_names(kcl_context *ctx, const cli_options *o, cJSON *all)
     if (!o->json) cli_say(o, "  %-15s  %s\n", cli_device_place(&list[i]).s, list[i].name);
   }
   cJSON_AddItemToObject(all, "devices", names);
-  free(list);
   return rc;
 }
 
 static int list_collection(kcl_context *ctx, const cli_options *o, cJSON *all) {
   char *kept = NULL, *save, *name;
-  int rc = cli_lib(kcl_collection_kept(ctx, &kept));
-  if (rc) return rc;
+  CLI_CALL(cli_lib(kcl_collection_kept(ctx, &kept)));
   cJSON *names = cJSON_AddArrayToObject(all, "collection");
   if (!o->json) cli_say(o, "%s", *kept ? kept : "no matrix of the collection is kept here yet\n");
   if (!o->json)
@@ -105,20 +96,16 @@ static bool is_list_word(const char *word) {
 
 /* Prints the lists that are named; without an operand those of the library, which are the same on any machine. */
 static int run_list(kcl_context *ctx, const cli_options *o) {
-  int rc = 0;
-  cJSON *all = cJSON_CreateObject();
+  CLI_OWNED_BY(cli_json_free) cJSON *all = cJSON_CreateObject();
   for (int i = 0; i < o->count; i++)
     if (!is_list_word(word_meant(o->files[i])))
-      CLI_TRY(cli_unknown("list", o->files[i], words, WORDS));
-  for (int i = 0; i < o->count; i++) CLI_TRY(list_word(ctx, o, word_meant(o->files[i]), all));
+      CLI_CALL(cli_unknown("list", o->files[i], words, WORDS));
+  for (int i = 0; i < o->count; i++) CLI_CALL(list_word(ctx, o, word_meant(o->files[i]), all));
   for (int i = 0; i < NAMES && !o->count; i++) {
     if (i && !o->json) putchar('\n');
-    CLI_TRY(list_word(ctx, o, words[i], all));
+    CLI_CALL(list_word(ctx, o, words[i], all));
   }
-  CLI_TRY(cli_json_write(o->json, all));
-done:
-  cJSON_Delete(all);
-  return rc;
+  return cli_json_write(o->json, all);
 }
 
 const cli_command cli_list = {

@@ -14,14 +14,10 @@
 #include "cli/ui/terminal.h"
 #include "cli/validate.h"
 #include "cli/version.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
 #include "krylocl/io.h"
-#include <stdbool.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

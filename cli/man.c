@@ -1,10 +1,7 @@
 /* krylocl man: the manual page krylocl(1) in man(7), from the program's own tables. */
 #include "cli/help.h"
 #include "cli/ui/options.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Prints one line of text: hyphens as they are typed in options, and no line that looks like a request of troff. */

@@ -5,8 +5,6 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include <stdbool.h>
 
 /* Prints the recommendations, one line each. */
 static int say_answers(const cli_report_data *r) {
@@ -41,26 +39,20 @@ static int write_report_files(const cli_report_data *r) {
 }
 
 int cli_report_text(const cli_options *o, const char *name, const char *text) {
-  cli_report_data r = {.o = o};
+  CLI_OWNED_BY(cli_report_free) cli_report_data r = {.o = o};
   char *path = (char *)name;
-  int rc = cli_report_read(&r, &path, 1, text);
-  if (!rc) rc = cli_report_page(&r, o->page);
-  cli_report_free(&r);
-  return rc;
+  CLI_CALL(cli_report_read(&r, &path, 1, text));
+  return cli_report_page(&r, o->page);
 }
 
 static int report_on_files(const cli_options *o, char *const *paths, int count) {
-  cli_report_data r = {.o = o};
-  int rc;
-  CLI_TRY(cli_report_read(&r, paths, count, NULL));
+  CLI_OWNED_BY(cli_report_free) cli_report_data r = {.o = o};
+  CLI_CALL(cli_report_read(&r, paths, count, NULL));
   if (r.doubles)
     cli_say(o, "%d row%s in several files: the last file counts\n", r.doubles,
             r.doubles == 1 ? " is" : "s are");
-  CLI_TRY(say_answers(&r));
-  CLI_TRY(write_report_files(&r));
-done:
-  cli_report_free(&r);
-  return rc;
+  CLI_CALL(say_answers(&r));
+  return write_report_files(&r);
 }
 
 static int run_report(kcl_context *ctx, const cli_options *o) {

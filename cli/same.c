@@ -3,11 +3,8 @@
 #include "cli/same.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
 #include "krylocl/io.h"
-#include <stdbool.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

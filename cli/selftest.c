@@ -7,12 +7,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
 #include <cjson/cJSON.h>
-#include <stdlib.h>
-#include <stdio.h>
-#include <string.h>
 
 /* One group of tests in one precision: a line of the table. */
 static int run_group(cli_battery *t, int (*group)(cli_battery *), cJSON *list) {
@@ -53,8 +48,8 @@ static int test_device(cli_battery *t, cJSON *all) {
   enum { GROUPS = sizeof groups / sizeof *groups };
   static const kcl_type types[] = {KCL_S, KCL_D, KCL_C, KCL_Z};
   kcl_device d;
-  int rc = cli_lib(kcl_device_current(t->ctx, &d));
-  if (rc) return rc;
+  int rc = 0;
+  CLI_CALL(cli_lib(kcl_device_current(t->ctx, &d)));
   cJSON *one = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(one, "groups");
   cJSON_AddItemToArray(all, one);
   cli_json_device(one, &d);
@@ -68,40 +63,34 @@ static int test_device(cli_battery *t, cJSON *all) {
 }
 
 static int test_all_devices(cli_battery *t, cJSON *all) {
-  kcl_device *list = NULL;
-  int count = 0, rc;
-  CLI_TRY(cli_lib(kcl_device_list(t->ctx, &list, &count)));
+  CLI_OWNED kcl_device *list = NULL;
+  int count = 0;
+  CLI_CALL(cli_lib(kcl_device_list(t->ctx, &list, &count)));
   for (int i = 0; i < count; i++) {
     cli_busy(t->o, "opening %s", list[i].name);
-    CLI_TRY(cli_lib(kcl_select(t->ctx, cli_device_place(&list[i]).s, 0)));
-    CLI_TRY(test_device(t, all));
+    CLI_CALL(cli_lib(kcl_select(t->ctx, cli_device_place(&list[i]).s, 0)));
+    CLI_CALL(test_device(t, all));
   }
-done:
-  free(list);
-  return rc;
+  return 0;
 }
 
 static int run_selftest(kcl_context *ctx, const cli_options *o) {
   cli_battery t = {.ctx = ctx, .o = o};
-  cJSON *all = cJSON_CreateArray();
-  int rc;
-  CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  CLI_OWNED_BY(cli_json_free) cJSON *all = cJSON_CreateArray();
+  CLI_CALL(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   if (o->device && !strcmp(o->device, "all")) {
-    CLI_TRY(test_all_devices(&t, all));
+    CLI_CALL(test_all_devices(&t, all));
   } else {
     cli_busy(o, "opening the device");
-    CLI_TRY(cli_lib(kcl_select(ctx, o->device, 0)));
-    CLI_TRY(test_device(&t, all));
+    CLI_CALL(cli_lib(kcl_select(ctx, o->device, 0)));
+    CLI_CALL(test_device(&t, all));
   }
-  CLI_TRY(cli_json_write(o->json, all));
-  if (t.wrong_in_all)
-    rc = cli_fail(CLI_CHECK_FAILED,
+  CLI_CALL(cli_json_write(o->json, all));
+  if (!t.wrong_in_all) return 0;
+  return cli_fail(CLI_CHECK_FAILED,
                   "%d tests are wrong: please report them with this output to the vendor of the "
                   "driver, and to krylocl",
                   t.wrong_in_all);
-done:
-  cJSON_Delete(all);
-  return rc;
 }
 
 const cli_command cli_selftest = {

@@ -24,14 +24,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/check.h"
-#include "krylocl/device.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static kcl_options options_of(const cli_options *o, kcl_type precision) {
   kcl_options a;
@@ -48,8 +40,7 @@ static int open_solve_device(kcl_context *ctx, cli_run *r) {
   const cli_options *o = r->o;
   r->seconds_device = cli_now();
   kcl_profile_enable(ctx, o->profile);
-  int rc = cli_device(ctx, o, &r->device);
-  if (rc) return rc;
+  CLI_CALL(cli_device(ctx, o, &r->device));
   r->seconds_device = cli_now() - r->seconds_device;
   r->opened = r->device;
   cli_report_device(o, &r->device);
@@ -58,17 +49,14 @@ static int open_solve_device(kcl_context *ctx, cli_run *r) {
 
 /* Reads the system. Ranks other than 0 take part only if each reads its own rows. */
 static int load_problem(kcl_context *ctx, cli_run *r) {
-  int rc = 0;
   const cli_options *o = r->o;
   r->p.spread = cli_ranks_tell(cli_ranks_spread(o));
   if (cli_rank() && !r->p.spread) return 0;
-  CLI_TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
-  CLI_TRY(cli_near_null_load(ctx, o, &r->p));
+  CLI_CALL(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
+  CLI_CALL(cli_near_null_load(ctx, o, &r->p));
   cli_report_matrix(o, o->files[0], &r->p.whole, r->p.seconds_read);
   r->results = calloc((size_t)r->p.b->cols, sizeof *r->results);
-  CLI_TRY(r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results"));
-done:
-  return rc;
+  return r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results");
 }
 
 static int keep_history(cli_result *s) {
@@ -110,8 +98,7 @@ static double forward_error(const cli_run *r, int64_t j) {
 static int keep_result(cli_run *r, int64_t j, const kcl_report *report) {
   cli_result *s = &r->results[j];
   s->report = *report;
-  int rc = keep_texts(s);
-  if (rc) return rc;
+  CLI_CALL(keep_texts(s));
   s->forward_error = forward_error(r, j);
   r->seconds_upload += s->report.seconds_upload, r->seconds_solve += s->report.seconds_solve;
   r->seconds_download += s->report.seconds_download;
@@ -175,27 +162,25 @@ static int check_solved_columns(void *self) {
   const checking *c = self;
   cli_run *r = c->r;
   const kcl_check_plan plan = cli_check_plan(r->o, r->asked.tol);
-  int rc = 0;
   for (int64_t j = 0; j < r->solved; j++) {
     cli_result *s = &r->results[j];
-    CLI_TRY(cli_lib(kcl_solution_check(c->ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j),
-                                       &plan, cli_column(r->direct, j), &s->check)));
+    CLI_CALL(
+        cli_lib(kcl_solution_check(c->ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j),
+                                   &plan, cli_column(r->direct, j), &s->check)));
     s->checked = true;
   }
-done:
-  return rc;
+  return 0;
 }
 
 /* Compares with direct solutions if asked for. A factorisation cannot be interrupted, so it is abandoned. */
 static int check_solutions(kcl_context *ctx, cli_run *r) {
   static checking c;
   if (!r->o->check || strcmp(r->o->check, "none") == 0) return 0;
-  int rc = cli_lib(kcl_dense_create(ctx, r->p.A->cols, r->p.b->cols, r->p.A->type, &r->direct));
-  if (rc) return rc;
+  CLI_CALL(cli_lib(kcl_dense_create(ctx, r->p.A->cols, r->p.b->cols, r->p.A->type, &r->direct)));
   fflush(stdout); /* a second interrupt ends the program here */
   c = (checking){ctx, r};
   cli_busy(r->o, "solving directly");
-  rc = cli_abandonable(check_solved_columns, &c);
+  int rc = cli_abandonable(check_solved_columns, &c);
   if (!rc && r->o->check_output)
     rc = cli_lib(kcl_dense_write(ctx, r->o->check_output, r->direct)), r->wrote_direct = !rc;
   return rc;
@@ -203,8 +188,7 @@ static int check_solutions(kcl_context *ctx, cli_run *r) {
 
 static int write_history(const cli_run *r) {
   cli_buffer b;
-  int rc = cli_buffer_open(&b);
-  if (rc) return rc;
+  CLI_CALL(cli_buffer_open(&b));
   FILE *f = b.f;
   bool many = r->p.b->cols > 1;
   bool tested = cli_tests_another(r, &r->results[r->worst].report);
@@ -221,7 +205,7 @@ static int write_history(const cli_run *r) {
 
 static int draw_history(const cli_run *r) {
   char title[256];
-  cli_curve *curves = calloc((size_t)r->solved, sizeof *curves);
+  CLI_OWNED cli_curve *curves = calloc((size_t)r->solved, sizeof *curves);
   if (!curves) return cli_fail(KCL_MEMORY, "out of memory: the picture");
   for (int64_t j = 0; j < r->solved; j++) {
     const kcl_report *s = &r->results[j].report;
@@ -232,9 +216,7 @@ static int draw_history(const cli_run *r) {
   snprintf(title, sizeof title, "%s: %s%s%s, %s, %s iterations, %s", cli_base(r->o->files[0]),
            r->setup.solver, plain ? "" : " + ", plain ? "" : r->setup.precond, r->setup.format,
            cli_count(w->iterations).s, kcl_reason_text(w->reason));
-  int rc = cli_plot_history(r->o->plot, title, curves, r->solved, r->asked.tol);
-  free(curves);
-  return rc;
+  return cli_plot_history(r->o->plot, title, curves, r->solved, r->asked.tol);
 }
 
 /* Checks that x has not changed since it was certified. */
@@ -288,19 +270,17 @@ static int exit_verdict(const cli_run *r) {
 /* The counterpart of solve_all_blocks and write_x on ranks other than 0. Rank 0 announces how many columns to
  * solve next. */
 static int serve_rank_0(kcl_context *ctx, cli_run *r) {
-  int rc;
   if (r->p.spread) r->asked.nrhs = nrhs_at_once(r);
   cli_checkpoint_serve(r->o);
-  CLI_TRY(cli_setup(ctx, r));
-  CLI_TRY(cli_checkpoint_use(r));
+  CLI_CALL(cli_setup(ctx, r));
+  CLI_CALL(cli_checkpoint_use(r));
   cli_describe(r);
   for (int columns; (columns = cli_ranks_tell(0));)
-    CLI_TRY(r->p.spread ? solve_block(ctx, r, r->solved)
-                        : cli_solve_columns(ctx, r, 0, columns, NULL));
-  CLI_TRY(cli_solves_end(ctx, r));
-  if (r->solved) rc = write_x(ctx, r);
-done:
-  return rc;
+    CLI_CALL(r->p.spread ? solve_block(ctx, r, r->solved)
+                         : cli_solve_columns(ctx, r, 0, columns, NULL));
+  CLI_CALL(cli_solves_end(ctx, r));
+  if (r->solved) CLI_CALL(write_x(ctx, r));
+  return 0;
 }
 
 static void free_run(cli_run *r) {
@@ -322,20 +302,17 @@ static bool device_was_lost(const cli_run *r) {
 }
 
 static int run_solve(kcl_context *ctx, const cli_options *o) {
-  int rc, written, checked;
+  int rc = 0, written, checked;
   double begin = cli_now();
-  cli_run r = {.o = o};
-  CLI_TRY(cli_checkpoint_check(o));
-  CLI_TRY(cli_ranks_agreed(ctx, open_solve_device(ctx, &r)));
-  CLI_TRY(cli_ranks_agreed(ctx, load_problem(ctx, &r)));
+  CLI_OWNED_BY(free_run) cli_run r = {.o = o};
+  CLI_CALL(cli_checkpoint_check(o));
+  CLI_CALL(cli_ranks_agreed(ctx, open_solve_device(ctx, &r)));
+  CLI_CALL(cli_ranks_agreed(ctx, load_problem(ctx, &r)));
   r.asked = options_of(o, (kcl_type)cli_ranks_tell((int)r.p.precision));
-  if (cli_rank()) {
-    rc = serve_rank_0(ctx, &r);
-    goto done;
-  }
+  if (cli_rank()) return serve_rank_0(ctx, &r);
   r.asked.near_null = r.p.near_null;
-  CLI_TRY(solve_all_blocks(ctx, &r));
-  if (r.solved == 0) CLI_TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
+  CLI_CALL(solve_all_blocks(ctx, &r));
+  if (r.solved == 0) CLI_CALL(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
   r.seconds_write = cli_now();
   written = write_solve_files(ctx, &r); /* before anything that may fail or take long */
   r.seconds_write = cli_now() - r.seconds_write;
@@ -353,8 +330,6 @@ static int run_solve(kcl_context *ctx, const cli_options *o) {
   rc = written ? written : exit_verdict(&r);
   if (!rc) rc = cli_interrupted() ? CLI_INTERRUPTED : checked;
   if (cli_interrupted() || lost) cli_leave(rc); /* a thread that was abandoned may still compute */
-done:
-  free_run(&r);
   return rc;
 }
 

@@ -13,14 +13,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
-#include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SAMPLES = CLI_PRODUCT_SAMPLES };
 
@@ -62,18 +55,16 @@ static int apply_product(kcl_context *ctx, run_of *r) {
 }
 
 static int measure_product(kcl_context *ctx, run_of *r) {
-  int rc;
   cli_busy(r->o, "timing");
-  CLI_TRY(cli_product_time(r->op, r->o->adjoint, r->columns, &cli_product_plan, r->sample));
+  CLI_CALL(cli_product_time(r->op, r->o->adjoint, r->columns, &cli_product_plan, r->sample));
   r->median = cli_median(r->sample, SAMPLES);
   if (cli_ranks() > 1) {
-    CLI_TRY(cli_ranks_copy_matrix(ctx, &r->p.A));
+    CLI_CALL(cli_ranks_copy_matrix(ctx, &r->p.A));
     return cli_product_parts(ctx, r->p.A, &r->asked, r->op, &cli_product_plan, &r->parts);
   }
   cli_busy(r->o, "measuring the memory rate");
   kcl_stream_get(ctx, &r->stream);
-done:
-  return rc;
+  return 0;
 }
 
 /* Rank 0 compares. */
@@ -94,7 +85,6 @@ static int set_factors(kcl_context *ctx, run_of *r) {
   const cli_options *o = r->o;
   const char *given = o->count > 2 ? o->files[2] : NULL;
   const int64_t n = r->y->rows * r->y->cols * (kcl_type_complex(r->y->type) ? 2 : 1);
-  int rc = 0;
   r->alpha[0] = cli_given(o, "alpha") ? o->alpha : 1;
   r->beta[0] = cli_given(o, "beta") ? o->beta : given ? 1 : 0;
   if (in_single(r)) r->alpha[0] = (float)r->alpha[0], r->beta[0] = (float)r->beta[0];
@@ -102,11 +92,10 @@ static int set_factors(kcl_context *ctx, run_of *r) {
     return cli_fail(KCL_USAGE, "--beta %g: y is the third operand, a file, ones or random",
                     o->beta);
   if (!given) return 0;
-  CLI_TRY(cli_addend_load(ctx, o, given, &r->p, &r->y0));
+  CLI_CALL(cli_addend_load(ctx, o, given, &r->p, &r->y0));
   for (int64_t i = 0; i < n; i++)
     r->y->val[i] = r->y0->val[i] = in_single(r) ? (float)r->y0->val[i] : r->y0->val[i];
-done:
-  return rc;
+  return 0;
 }
 
 /* Rank 0: y, and that of --compare. */
@@ -120,7 +109,6 @@ static int create_y(kcl_context *ctx, run_of *r) {
 }
 
 static int set_up_product(kcl_context *ctx, run_of *r) {
-  int rc;
   r->x_columns = cli_ranks_tell(r->p.x ? (int)r->p.x->cols : 0);
   r->p.precision = (kcl_type)cli_ranks_tell((int)r->p.precision);
   r->asked =
@@ -129,12 +117,10 @@ static int set_up_product(kcl_context *ctx, run_of *r) {
                              .products = r->o->adjoint ? KCL_PRODUCTS_ADJOINT : KCL_PRODUCTS_PLAIN,
                              .nrhs = r->x_columns < KCL_MAX_NRHS ? r->x_columns : KCL_MAX_NRHS};
   cli_busy(r->o, "setting up");
-  CLI_TRY(cli_lib(cli_product_create(ctx, r->p.A, &r->asked, &r->op)));
+  CLI_CALL(cli_lib(cli_product_create(ctx, r->p.A, &r->asked, &r->op)));
   kcl_operator_describe(r->op, &r->info);
   r->columns = r->info.nrhs;
-  CLI_TRY(cli_ranks_agreed(ctx, create_y(ctx, r)));
-done:
-  return rc;
+  return cli_ranks_agreed(ctx, create_y(ctx, r));
 }
 
 /* ---------------------------------------------------------------- reports */

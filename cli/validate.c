@@ -7,13 +7,9 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/check.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -199,34 +195,32 @@ static int check_inputs(const cli_command *c, const cli_options *o) {
 }
 
 int cli_validate(const cli_command *c, cli_options *o) {
-  int rc;
   kcl_options asked; /* for a check only */
   kcl_options_init(&asked);
   const char *outputs[] = {o->json, o->csv,          o->output, o->rhs,      o->history,
                            o->plot, o->check_output, o->page,   o->markdown, o->latex};
-  CLI_TRY(cli_options_belong(c, o));
-  CLI_TRY(check_operands(c, o));
-  CLI_TRY(check_words(c, o));
-  CLI_TRY(check_each(c, o->solver, check_solver, c->many ? "none" : NULL));
-  CLI_TRY(cli_parameters_set(o->parameters, &asked));
-  CLI_TRY(cli_each_word(o->formats, check_format,
-                        (void *)(o->formats && strchr(o->formats, ',') ? all + 1 : all)));
-  CLI_TRY(check_each(c, o->precision, check_precision, NULL));
-  CLI_TRY(check_threads(c, o));
-  CLI_TRY(cli_devices_check(o));
-  CLI_TRY(check_force(o));
-  CLI_TRY(check_mixed(o));
+  CLI_CALL(cli_options_belong(c, o));
+  CLI_CALL(check_operands(c, o));
+  CLI_CALL(check_words(c, o));
+  CLI_CALL(check_each(c, o->solver, check_solver, c->many ? "none" : NULL));
+  CLI_CALL(cli_parameters_set(o->parameters, &asked));
+  CLI_CALL(cli_each_word(o->formats, check_format,
+                         (void *)(o->formats && strchr(o->formats, ',') ? all + 1 : all)));
+  CLI_CALL(check_each(c, o->precision, check_precision, NULL));
+  CLI_CALL(check_threads(c, o));
+  CLI_CALL(cli_devices_check(o));
+  CLI_CALL(check_force(o));
+  CLI_CALL(check_mixed(o));
   if ((o->check_output || o->check_tol > 0) && !o->check) o->check = "direct";
-  CLI_TRY(check_method(o->check));
-  CLI_TRY(check_picture(o->plot));
-  CLI_TRY(check_unpacked(o->history));
-  CLI_TRY(check_unpacked(o->csv));
-  CLI_TRY(check_unpacked(o->json));
-  CLI_TRY(check_unpacked(o->page));
-  CLI_TRY(standard_input_once(o));
-  CLI_TRY(cli_files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
-  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) CLI_TRY(check_writable(outputs[i]));
-  CLI_TRY(check_inputs(c, o));
-done:
-  return rc;
+  CLI_CALL(check_method(o->check));
+  CLI_CALL(check_picture(o->plot));
+  CLI_CALL(check_unpacked(o->history));
+  CLI_CALL(check_unpacked(o->csv));
+  CLI_CALL(check_unpacked(o->json));
+  CLI_CALL(check_unpacked(o->page));
+  CLI_CALL(standard_input_once(o));
+  CLI_CALL(cli_files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+    CLI_CALL(check_writable(outputs[i]));
+  return check_inputs(c, o);
 }

@@ -4,8 +4,6 @@
 #include "cli/ranks/ranks.h"
 #include "cli/ui/options.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include <stdio.h>
 
 extern const char cli_commit[]; /* BUILD/commit.c; empty outside of a repository */
 

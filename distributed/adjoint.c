@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <limits.h>
-#include <stdlib.h>
 
 /* An entry of A^H: row among the receiver's, column of the whole matrix. */
 typedef struct entry {

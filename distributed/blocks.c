@@ -3,7 +3,6 @@
  * ranks add the sums of all blocks in the same order. So ranks are divided between blocks. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <string.h>
 
 enum { MOST = 2 * KCL_MOST_STAGE_OPS }; /* numbers of a sum, per right-hand side */
 

@@ -2,7 +2,6 @@
  * inside of run is in step by itself (core/program/ranks.h). */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
 
 typedef struct shared {
   kcl_executor inner;

@@ -3,9 +3,6 @@
  * share, else by persistent requests. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TAG = 11, TAG_ONCE = 12, PAGE = 4096 };
 

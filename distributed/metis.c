@@ -2,7 +2,6 @@
  * weights of the ranks. The graph is that of A + A^T, on rank 0. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
 
 #ifdef HAVE_METIS
 #include <metis.h>

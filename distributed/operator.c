@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/operator.h"
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- products */
 

@@ -3,8 +3,6 @@
  * numbering alone. Rank by rank, me + 1 after me: memory for the largest part is enough. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- elements */
 
@@ -117,14 +115,13 @@ static int put_in_order(kcl_context *ctx, kcl_csr *A, const int32_t *number) {
 
 /* own [o->in[ranks] + 1]: where the rows that come here begin. */
 static int move_lengths(const kcl_order *o, const kcl_csr *held, int64_t *own) {
-  int64_t *length = NULL;
+  KCL_OWNED int64_t *length = NULL;
   int rc = kcl_comm_agree(
       o->comm, kcl_alloc(o->comm->ctx, held->rows, sizeof *length, "rows", (void **)&length));
   for (int64_t i = 0; i < held->rows && !rc; i++)
     length[i] = held->row_ptr[i + 1] - held->row_ptr[i];
   if (!rc) rc = kcl_order_give(o, sizeof *length, length, own + 1);
   for (int64_t i = 0; i < o->in[o->comm->ranks.count]; i++) own[i + 1] += own[i];
-  free(length);
   return rc;
 }
 

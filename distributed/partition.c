@@ -2,8 +2,6 @@
  * (metis.c), whose rows order.c moves. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <math.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- blocks */
 

@@ -2,7 +2,6 @@
  * one piece, whatever the size of the system, and no other rank has to see the file. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <string.h>
 
 enum { PART_PIECE = 4 << 20 };
 

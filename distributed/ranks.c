@@ -2,10 +2,7 @@
  * travel with the sums: a rank that fails takes part until the next one. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- sums */
 

@@ -3,8 +3,6 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- pieces */
 

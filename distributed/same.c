@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <stdio.h>
-#include <string.h>
 
 enum { CAPACITY = 4096 };
 

@@ -3,8 +3,6 @@
 #include "distributed/distributed.h"
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool leaves_choice(const char *device) {
   static const char *const words[] = {"auto", "gpu", "opencl"};
@@ -16,7 +14,7 @@ static bool leaves_choice(const char *device) {
 
 /* "P:D" of GPU number `local` modulo their number; empty: there are fewer than two. */
 static int gpu_of(kcl_context *ctx, int local, char place[32]) {
-  kcl_device *list;
+  KCL_OWNED kcl_device *list = NULL;
   int count, gpus = 0, rc = kcl_device_list(ctx, &list, &count);
   place[0] = 0;
   if (rc) return rc;
@@ -25,7 +23,6 @@ static int gpu_of(kcl_context *ctx, int local, char place[32]) {
     if (!kcl_is_gpu(&list[i]) || g++ != local % gpus) continue;
     snprintf(place, 32, "%d:%d", list[i].platform, list[i].device);
   }
-  free(list);
   return rc;
 }
 

@@ -2,9 +2,6 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- what several ranks cannot do */
 

@@ -2,7 +2,6 @@
  * back. */
 #include "distributed/distributed.h"
 #include "solver/solver.h"
-#include <string.h>
 
 int kcl_distributed_agree(kcl_distribution *self, int status, int64_t k) {
   kcl_comm *c = ((kcl_distributed *)self)->comm;

@@ -6,8 +6,6 @@
  */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- which columns */
 
@@ -70,9 +68,8 @@ static int create_outside(kcl_domain *d, const kcl_csr *own) {
   }
   if (d->columns + d->halo.count > INT32_MAX)
     return kcl_fail(ctx, KCL_USAGE, "a rank's rows and its halo are more than 2^31 - 1");
-  int rc = kcl_csr_create(ctx, rows, d->halo.count, entries, own->type, &d->given.outside);
-  if (!rc) rc = kcl_alloc(ctx, rows, sizeof *d->row, "the boundary", (void **)&d->row);
-  return rc;
+  KCL_CALL(kcl_csr_create(ctx, rows, d->halo.count, entries, own->type, &d->given.outside));
+  return kcl_alloc(ctx, rows, sizeof *d->row, "the boundary", (void **)&d->row);
 }
 
 /* `in` may be `own`: what is written has been read. */
@@ -108,9 +105,8 @@ static int place_interior(kcl_domain *d, const kcl_csr *own, kcl_csr **taken) {
 int kcl_split_rows(kcl_domain *d, const kcl_csr *own, kcl_csr **taken) {
   const kcl_field field = own->field;
   const kcl_symmetry symmetry = own->symmetry;
-  int rc = create_outside(d, own);
-  if (!rc) rc = place_interior(d, own, taken);
-  if (rc) return rc;
+  KCL_CALL(create_outside(d, own));
+  KCL_CALL(place_interior(d, own, taken));
   kcl_csr *in = d->given.interior;
   split_rows(d, own, in);
   in->nnz = in->stored = in->row_ptr[in->rows], in->cols = d->columns;

@@ -6,8 +6,6 @@
 #include "distributed/distributed.h"
 #include <float.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* An entry of the boundary on its way, with the largest modulus of its row. */
 typedef struct entry {

@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/precond_object.h"
-#include <string.h>
 
 static const kcl_selection *selection_before(const kcl_distributed *m) {
   return m->before && m->keep != KCL_KEEP_NOTHING ? &m->before->selection : NULL;
@@ -34,7 +33,8 @@ bool kcl_keep_format(const kcl_distributed *m, const kcl_format **f) {
 static int give_own_matrix(const kcl_system *then, const kcl_engine *e) {
   kcl_preconditioner *M = e->M;
   if (!M || !M->kind->multiplies || M->A) return KCL_OK;
-  int rc = kcl_stored_build(then->ctx, e->operators[0]->format, &e->operators[0]->source, &M->A);
+  int rc =
+      kcl_stored_build(then->ctx, e->operators[0]->format, &e->operators[0]->origin.source, &M->A);
   return rc ? rc : kcl_stored_own(M->A);
 }
 

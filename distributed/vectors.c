@@ -1,6 +1,5 @@
 /* Vectors between the caller and their owners: from rank 0, where they are, or moved with the rows of parts. */
 #include "distributed/distributed.h"
-#include <string.h>
 
 static size_t own_bytes(const kcl_comm *c, const int64_t *first, size_t size) {
   return (size_t)(first[c->ranks.rank + 1] - first[c->ranks.rank]) * size;

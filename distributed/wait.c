@@ -1,7 +1,6 @@
 /* Waits for other ranks, which leave the processor to others that need it. MPI polls without end in its blocking calls. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <math.h>
 #include <time.h>
 
 /* Polls for 50 us, then sleeps between polls: a fiftieth of the time waited, 20 us to 1 ms and what the system adds. A rank that

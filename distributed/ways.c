@@ -4,9 +4,7 @@
 #include "core/base/text.h"
 #include "distributed/distributed.h"
 #include "solver/engine/reproducible.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- the plan */
 
@@ -75,7 +73,7 @@ int kcl_domain_matrix(kcl_domain *d, const kcl_format *f, kcl_stored **out) {
   const kcl_csr *in_order = d->in_order.interior;
   KCL_CALL(kcl_stored_build(d->comm->ctx, f, in_order ? in_order : d->device.interior, out));
   (*out)->halo = &d->halo;
-  (*out)->source = *d->device.interior; /* with all diagonal entries */
+  (*out)->origin.source = *d->device.interior; /* with all diagonal entries */
   return KCL_OK;
 }
 

@@ -4,8 +4,6 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PAGE = 4096 };
 

@@ -1,7 +1,6 @@
 /* A context of several ranks: its functions for a matrix and a solver are those of this folder. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <stdlib.h>
 
 typedef struct shared_world {
   kcl_world calls;

@@ -135,7 +135,7 @@ static int host_keep(kcl_builder *b, kcl_built *A) {
 
 static int host_view(kcl_builder *b, const kcl_stored *C, bool values, kcl_built *out) {
   (void)values;
-  return C->source.row_ptr ? host_take(b, &C->source, out) : KCL_UNSUITED;
+  return C->origin.source.row_ptr ? host_take(b, &C->origin.source, out) : KCL_UNSUITED;
 }
 
 static void host_close(kcl_builder *b) { (void)b; }

@@ -3,9 +3,6 @@
  * 0. Residuals are recomputed on the host, one product each; that of an x that is not finite is infinite. */
 #include "solver/engine/given.h"
 #include "solver/solver.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A copy counts where it is clearly better: which iterates are kept depends on the right-hand sides beside it. */
 static const double CLEARLY = 0.5;
@@ -48,7 +45,8 @@ static int take_nearest_x(kcl_loop *l, int i, answer *a) {
   int rc = consider_guess(a);
   if (!rc) rc = consider_candidate(a, 1, l->control[i].iteration);
   if (rc || l->snapshots.best < 0) return rc;
-  if ((rc = ex->load(ex, l->snapshots.best, i)) || (rc = get_x(l, i, a->next))) return rc;
+  KCL_CALL(ex->load(ex, l->snapshots.best, i));
+  KCL_CALL(get_x(l, i, a->next));
   return consider_candidate(a, CLEARLY, l->snapshots.iteration[i]);
 }
 
@@ -57,8 +55,7 @@ int kcl_answer_without_device(kcl_loop *l, int rhs, const void *x, int64_t itera
   answer a = {.system = l->system, .v = &l->rhs[rhs]};
   int rc = consider_guess(&a);
   if (rc || !x) return rc;
-  rc = kcl_alloc(l->system->ctx, A->cols, kcl_type_size(A->type), "the answer", &a.next);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(l->system->ctx, A->cols, kcl_type_size(A->type), "the answer", &a.next));
   memcpy(a.next, x, (size_t)A->cols * kcl_type_size(A->type));
   rc = consider_candidate(&a, 1, iteration);
   free(a.next);

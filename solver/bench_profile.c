@@ -3,8 +3,6 @@
 #include "core/base/context.h"
 #include "core/base/counters.h"
 #include "solver/bench.h"
-#include <stdlib.h>
-#include <string.h>
 
 void kcl_bench_profile_free(kcl_bench_profile *p) {
   if (!p) return;
@@ -97,10 +95,10 @@ static int read_result(profiling *p) {
 
 static int check_profile(kcl_context *ctx, const kcl_csr *A, int iterations,
                          kcl_bench_profile *out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_bench_profile){0};
-  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  KCL_CALL(kcl_need(ctx, "A", A));
   if (iterations > 0) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE, "%d iterations: at least one", iterations);
 }

@@ -4,18 +4,16 @@
 #include "solver/bench.h"
 #include "core/base/context.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const kcl_bench_plan defaults = {
     .iterations = 50, .samples = 15, .seconds = 3, .noise = 0.1};
 
 static int checked(kcl_context *ctx, const kcl_csr *A, const kcl_bench_plan *given,
                    kcl_bench_plan *plan, kcl_bench_row *out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_bench_row){0};
-  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  KCL_CALL(kcl_need(ctx, "A", A));
   *plan = given ? *given : defaults;
   if (!plan->iterations) plan->iterations = defaults.iterations;
   if (!plan->samples) plan->samples = defaults.samples;
@@ -77,13 +75,12 @@ static int time_carried_products(void *self, int iterations, int repeats, double
 static int fill_timing_columns(kcl_context *ctx, const kcl_program *k, char *x) {
   const kcl_type wide = kcl_wide_type(k->type);
   const int64_t n = k->vector[k->x].n;
-  double *column;
+  KCL_OWNED double *column = NULL;
   int rc = kcl_alloc(ctx, n, kcl_type_size(wide), "a vector", (void **)&column);
   for (int c = 0; c < k->nrhs && !rc; c++) {
     kcl_timing_vector(column, n * (wide == KCL_Z ? 2 : 1), c);
     kcl_copy(k->type, x + (size_t)(n * c) * kcl_type_size(k->type), wide, column, n, 1);
   }
-  free(column);
   return rc;
 }
 
@@ -91,19 +88,15 @@ static int sample_transfers(kcl_context *ctx, const kcl_bench_plan *plan, kcl_en
                             kcl_samples *out) {
   const kcl_program *k = e->program;
   const size_t size = kcl_type_size(k->type);
-  void *x = NULL, *y = NULL;
-  int rc = KCL_OK;
+  KCL_OWNED void *x = NULL, *y = NULL;
   if (!plan->transfers) return KCL_OK;
-  KCL_TRY(kcl_alloc(ctx, k->vector[k->x].n * k->nrhs, size, "a vector", &x));
-  KCL_TRY(kcl_alloc(ctx, k->vector[k->b].n * k->nrhs, size, "a vector", &y));
-  KCL_TRY(fill_timing_columns(ctx, k, x));
+  KCL_CALL(kcl_alloc(ctx, k->vector[k->x].n * k->nrhs, size, "a vector", &x));
+  KCL_CALL(kcl_alloc(ctx, k->vector[k->b].n * k->nrhs, size, "a vector", &y));
+  KCL_CALL(fill_timing_columns(ctx, k, x));
   kcl_vectors of_x = {.data = x, .cols = k->nrhs, .ld = k->vector[k->x].n, .inc = 1},
               of_y = {.data = y, .cols = k->nrhs, .ld = k->vector[k->b].n, .inc = 1};
   kcl_carrying c = {.e = e, .product = {.x = &of_x, .y = &of_y}};
-  KCL_TRY(kcl_sample(ctx, plan, (kcl_probe){time_carried_products, &c}, plan->seconds, out));
-done:
-  free(x), free(y);
-  return rc;
+  return kcl_sample(ctx, plan, (kcl_probe){time_carried_products, &c}, plan->seconds, out);
 }
 
 /* ---------------------------------------------------------------- a method */
@@ -150,12 +143,10 @@ int kcl_bench_method(kcl_context *ctx, const kcl_csr *A, const kcl_options *o,
                      const kcl_bench_plan *given, kcl_bench_row *out) {
   KCL_ENTER(ctx);
   kcl_bench_plan plan;
-  kcl_solver *s = NULL;
-  int rc = checked(ctx, A, given, &plan, out);
-  if (!rc) rc = kcl_setup(ctx, A, o, &s);
-  if (!rc) rc = kcl_bench_solver(s, &plan, out);
-  kcl_solver_free(&s);
-  return rc;
+  KCL_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
+  KCL_CALL(checked(ctx, A, given, &plan, out));
+  KCL_CALL(kcl_setup(ctx, A, o, &s));
+  return kcl_bench_solver(s, &plan, out);
 }
 
 /* ---------------------------------------------------------------- a product alone */
@@ -171,21 +162,18 @@ static int make_system(kcl_context *ctx, const kcl_csr *A, const kcl_options *o,
 /* The format that was named, unless it refuses A. */
 static int find_named_format(kcl_system *s, const kcl_format **f) {
   const kcl_options *o = &s->options;
-  int rc = kcl_need(s->ctx, "options->format", o->format);
-  if (!rc) rc = kcl_csr_stats(s->ctx, s->A, &s->stats);
-  if (!rc) rc = kcl_format_named(s->ctx, &s->stats, o->precision, o->format, f);
-  return rc;
+  KCL_CALL(kcl_need(s->ctx, "options->format", o->format));
+  KCL_CALL(kcl_csr_stats(s->ctx, s->A, &s->stats));
+  return kcl_format_named(s->ctx, &s->stats, o->precision, o->format, f);
 }
 
 static int product_engine(const kcl_system *s, const kcl_format *f, kcl_engine **e) {
-  kcl_stored *A = NULL;
+  KCL_OWNED_BY(kcl_stored_free) kcl_stored *A = NULL;
   double start = kcl_now();
-  int rc = kcl_stored_build(s->ctx, f, kcl_system_matrix(s), &A);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_build(s->ctx, f, kcl_system_matrix(s), &A));
   double seconds = kcl_now() - start;
-  rc = kcl_engine_product(A, s->options.nrhs ? s->options.nrhs : 1, e);
+  int rc = kcl_engine_product(A, s->options.nrhs ? s->options.nrhs : 1, e);
   if (!rc) (*e)->seconds_convert = seconds;
-  kcl_stored_free(&A);
   return rc;
 }
 
@@ -267,11 +255,10 @@ static int validate_sequential(const kcl_system *s, sequential *p, bool *good) {
   const kcl_csr *A = s->A;
   kcl_type wide = kcl_wide_type(A->type), type = s->options.precision;
   const int64_t w = wide == KCL_Z ? 2 : 1;
-  double *x = NULL, *y = NULL, *ref = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(s->ctx, A->cols * w, sizeof *x, "a vector", (void **)&x));
-  KCL_TRY(kcl_alloc(s->ctx, A->rows * w, sizeof *y, "a vector", (void **)&y));
-  KCL_TRY(kcl_alloc(s->ctx, A->rows * w, sizeof *ref, "a vector", (void **)&ref));
+  KCL_OWNED double *x = NULL, *y = NULL, *ref = NULL;
+  KCL_CALL(kcl_alloc(s->ctx, A->cols * w, sizeof *x, "a vector", (void **)&x));
+  KCL_CALL(kcl_alloc(s->ctx, A->rows * w, sizeof *y, "a vector", (void **)&y));
+  KCL_CALL(kcl_alloc(s->ctx, A->rows * w, sizeof *ref, "a vector", (void **)&ref));
   kcl_timing_vector(x, A->cols * w, 0);
   kcl_copy(type, p->x, wide, x, A->cols, 1);
   multiply_once(p);
@@ -279,9 +266,7 @@ static int validate_sequential(const kcl_system *s, sequential *p, bool *good) {
   kcl_csr_product(A, x, NULL, ref);
   *good = true;
   for (int64_t i = 0; i < A->rows && *good; i++) *good = kcl_product_row_agrees(s, i, x, y, ref);
-done:
-  free(x), free(y), free(ref);
-  return rc;
+  return KCL_OK;
 }
 
 /* A has one entry per row and column at most. */

@@ -6,9 +6,6 @@
  * Evaluation of Computer and Communication Systems, theorem 2.1; Hoefler & Belli 2015, rule 5).
  */
 #include "solver/bench.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK = 5 };                /* samples between two looks at the clock */
 static const double MISSED = 0.05; /* largest probability that the median is outside */

@@ -2,8 +2,6 @@
  */
 #include "core/base/context.h"
 #include "solver/bench.h"
-#include <math.h>
-#include <stdlib.h>
 
 /* x on the device is D^-1 x of the one given, and y D y. */
 static void unscale(const kcl_system *s, double *x, double *y) {
@@ -29,26 +27,23 @@ int kcl_product_validate(const kcl_system *s, kcl_engine *e, bool *good) {
   kcl_executor *ex = &e->executor;
   kcl_type wide = kcl_wide_type(A->type);
   int64_t w = wide == KCL_Z ? 2 : 1;
-  double *x = NULL, *y = NULL, *ref = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(s->ctx, A->cols * w, sizeof *x, "a vector", (void **)&x));
-  KCL_TRY(kcl_alloc(s->ctx, A->rows * w, sizeof *y, "a vector", (void **)&y));
-  KCL_TRY(kcl_alloc(s->ctx, A->rows * w, sizeof *ref, "a vector", (void **)&ref));
+  KCL_OWNED double *x = NULL, *y = NULL, *ref = NULL;
+  KCL_CALL(kcl_alloc(s->ctx, A->cols * w, sizeof *x, "a vector", (void **)&x));
+  KCL_CALL(kcl_alloc(s->ctx, A->rows * w, sizeof *y, "a vector", (void **)&y));
+  KCL_CALL(kcl_alloc(s->ctx, A->rows * w, sizeof *ref, "a vector", (void **)&ref));
   for (int c = 0; c < k->nrhs; c++) {
     kcl_timing_vector(x, A->cols * w, c);
-    KCL_TRY(ex->put(ex, k->x, c, wide, x, 1.0));
+    KCL_CALL(ex->put(ex, k->x, c, wide, x, 1.0));
   }
-  KCL_TRY(kcl_timing_state(ex));
-  KCL_TRY(ex->run(ex, KCL_START, 1));
+  KCL_CALL(kcl_timing_state(ex));
+  KCL_CALL(ex->run(ex, KCL_START, 1));
   *good = true;
   for (int c = 0; c < k->nrhs; c++) {
     kcl_timing_vector(x, A->cols * w, c);
-    KCL_TRY(ex->get(ex, k->b, c, wide, y, 1));
+    KCL_CALL(ex->get(ex, k->b, c, wide, y, 1));
     unscale(s, x, y);
     kcl_csr_product(A, x, NULL, ref);
     for (int64_t i = 0; i < A->rows && *good; i++) *good = kcl_product_row_agrees(s, i, x, y, ref);
   }
-done:
-  free(x), free(y), free(ref);
-  return rc;
+  return KCL_OK;
 }

@@ -1,4 +1,4 @@
-/* kcl_solve, kcl_solve_many, kcl_solve_call and kcl_solve_vectors: the settings of a call, and its right-hand sides, as many at a
+/* kcl_solve_vectors: the settings of a call, and its right-hand sides, as many at a
  * time as the engine takes (solver/solve.c). Arrays without gaps between the numbers of a column are used in place, others are
  * copied; columns in OpenCL buffers stay there. */
 #include "core/base/context.h"
@@ -6,10 +6,6 @@
 #include "solver/readback.h"
 #include "solver/solver.h"
 #include "solver/vectors.h"
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- columns */
 
@@ -60,8 +56,7 @@ static int check_finite(const columns *c) {
   if (c->B.place == KCL_OPENCL && (c->k == 1 || !kcl_given_on_device(&c->s->system))) return KCL_OK;
   for (int64_t j = 0; j < c->k; j++) {
     double norm;
-    int rc = column_norm(c, j, &norm);
-    if (rc) return rc;
+    KCL_CALL(column_norm(c, j, &norm));
     if (norm < INFINITY) continue;
     if (c->k == 1) return kcl_fail(ctx, KCL_INPUT, "the right-hand side is not finite");
     return kcl_fail(ctx, KCL_INPUT, "column %lld of the right-hand side is not finite",
@@ -155,9 +150,8 @@ static int solve_all_columns(columns *c, kcl_report *reports) {
 
 static int check_call(kcl_context *ctx, const kcl_call *given, int32_t place, kcl_call *out) {
   const kcl_call none = {.size = sizeof none};
-  int rc = kcl_read_sized(ctx, "kcl_call", given ? given : &none, offsetof(kcl_call, zero_guess),
-                          sizeof *out, out);
-  if (rc) return rc;
+  KCL_CALL(kcl_read_sized(ctx, "kcl_call", given ? given : &none, offsetof(kcl_call, zero_guess),
+                          sizeof *out, out));
   if (!(out->tol >= 0) || !(out->atol >= 0) || out->max_iter < 0)
     return kcl_fail(ctx, KCL_USAGE, "tol %g, atol %g and max_iter %lld of a call: 0 or more",
                     out->tol, out->atol, (long long)out->max_iter);
@@ -218,13 +212,12 @@ static int read_columns(columns *c, const kcl_vectors *B, const kcl_vectors *X) 
   const bool shared = d, absent = d && d->without_vectors;
   const kcl_vectors_need b = {names[0], t, s->A->rows, true, false, shared, absent},
                          x = {names[1], t, s->A->cols, true, true, shared, absent};
-  int rc;
   if (c->k < 1 || c->k > most_columns(c->s))
     return kcl_fail(s->ctx, KCL_USAGE,
                     "%lld right-hand sides: at least 1, and as many as memory can hold",
                     (long long)c->k);
-  if ((rc = kcl_vectors_read(s->ctx, B, &b, &c->B))) return rc;
-  if ((rc = kcl_vectors_read(s->ctx, X, &x, &c->X))) return rc;
+  KCL_CALL(kcl_vectors_read(s->ctx, B, &b, &c->B));
+  KCL_CALL(kcl_vectors_read(s->ctx, X, &x, &c->X));
   if (!shared) return kcl_vectors_check_pair(s->ctx, &c->B, &c->X, names);
   if (!absent && c->B.data == c->X.data)
     return kcl_fail(s->ctx, KCL_USAGE, "b and x overlap: each needs memory of its own");
@@ -274,21 +267,6 @@ int64_t kcl_count_columns(kcl_solver *s, const kcl_vectors *B, const kcl_vectors
 int kcl_solve_vectors(kcl_solver *s, const kcl_call *call, const kcl_vectors *B, kcl_vectors *X,
                       kcl_report *reports) {
   return solve_columns(s, call, count_right_hand_sides(B), B, X, reports);
-}
-
-int kcl_solve_call(kcl_solver *s, const kcl_call *call, int64_t k, const void *B, void *X,
-                   kcl_report *reports) {
-  const kcl_vectors b = {.size = sizeof b, .data = (void *)(uintptr_t)B, .cols = k},
-                    x = {.size = sizeof x, .data = X, .cols = k};
-  return solve_columns(s, call, k, B ? &b : NULL, X ? &x : NULL, reports);
-}
-
-int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
-  return kcl_solve_call(s, NULL, k, B, X, reports);
-}
-
-int kcl_solve_one(kcl_solver *s, const void *b, void *x, kcl_report *report) {
-  return kcl_solve_many(s, 1, b, x, report);
 }
 
 void kcl_solver_stop(kcl_solver *s) {

@@ -4,7 +4,6 @@
 #define KCL_CALLS_H
 
 #include "core/base/base.h"
-#include "krylocl/bench.h"
 
 /* Defaults: method, preconditioner and format "auto", precision D, tol 1e-8. */
 extern const kcl_options kcl_defaults;
@@ -20,36 +19,6 @@ extern const kcl_options kcl_defaults;
  * precision. KCL_REFUSED: the format refuses A. */
 int kcl_setup(kcl_context *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
 
-/* Replaces the values of the matrix; reuses everything that depends on the pattern only. A has the pattern and the type of the
- * matrix that s was set up for; it may be that matrix with other values written to it. A takes its place, and A's `symmetry`
- * holds for the new values.
- *
- * Reused: the choices of "auto", where they suit the new values; compiled kernels; the interpolation of multigrid, whose coarse
- * systems alone are computed again (kcl_setup is better for values that differ much). Checked again: that A is finite, and that
- * its symmetry, declared or found, holds. Where rows that were equal are equal again, distinct rows alone are looked at. Until the
- * function returns, both systems need memory, but for arrays of a format that can be refilled (kcl_format.refill), whose old values
- * are lost last. After a failure s is as it was: it solves only if its own matrix was not written to.
- *
- * KCL_USAGE: another pattern or type; s comes from kcl_operator_setup. Otherwise as kcl_setup. */
-int kcl_refresh(kcl_solver *s, const kcl_csr *A);
-
-/* Solves A x = b. b [rows] and x [cols] are of A's type and do not overlap; x holds the initial
- * guess on entry. On return x is finite, and 0 where A has columns of zeros. report may be NULL. KCL_CHANGED: A or x changed in memory meanwhile. */
-int kcl_solve_one(kcl_solver *s, const void *b, void *x, kcl_report *report);
-
-/* Solves for k right-hand sides, options.nrhs of them at once. B is [k, rows] and X is [k, cols],
- * column-major; reports is [k] or NULL.
- *
- * The solves are independent: convergence or breakdown of one does not affect the others. If any
- * number of B is not finite, all are refused (KCL_INPUT) before the first is solved. KCL_USAGE: k is
- * not positive, or more than memory can hold. */
-int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
-
-/* As kcl_solve_many, with settings of this call; call NULL: as kcl_solve_many. KCL_USAGE also: a field is out of range, or size is that
- * of a newer header and a field that this library does not know is set. On several ranks call is the same on all. */
-int kcl_solve_call(kcl_solver *s, const kcl_call *call, int64_t k, const void *B, void *X,
-                   kcl_report *reports);
-
 /* Defaults: format "auto", precision D, y = A x. */
 extern const kcl_operator_options kcl_operator_defaults;
 
@@ -62,15 +31,26 @@ extern const kcl_operator_options kcl_operator_defaults;
  * (kcl_options.scale). The operator may be freed before the solver. */
 int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver **out);
 
-/* kcl_refresh with a choice of what is kept, KCL_KEEP_... For values that change little or seldom matter, the old preconditioner
- * costs nothing and takes more iterations. It serves where A is no longer what it needs, such as Hermitian for ic, too. Where rows are
- * scaled (kcl_options.scale), those of the new A are as the old ones were.
+/* Replaces the values of the matrix; reuses everything that depends on the pattern only. A has the pattern and the type of the
+ * matrix that s was set up for; it may be that matrix with other values written to it. A takes its place, and A's `symmetry`
+ * holds for the new values.
+ *
+ * Reused: the choices of "auto", where they suit the new values; compiled kernels; with KCL_KEEP_HIERARCHY the interpolation of
+ * multigrid, whose coarse systems alone are computed again (kcl_setup is better for values that differ much). Checked again: that A is
+ * finite, and that its symmetry, declared or found, holds. Where rows that were equal are equal again, distinct rows alone are looked
+ * at. Until the function returns, both systems need memory, but for arrays of a format that can be refilled (kcl_format.refill), whose
+ * old values are lost last. After a failure s is as it was: it solves only if its own matrix was not written to.
+ *
+ * KCL_KEEP_PRECOND: for values that change little or seldom matter, the old preconditioner costs nothing and takes more iterations. It
+ * serves where A is no longer what it needs, such as Hermitian for ic, too. Where rows are scaled (kcl_options.scale), those of the new
+ * A are as the old ones were.
  *
  * A preconditioner given to kcl_setup_with is not changed: KCL_KEEP_PRECOND leaves s with what it had, the others take what
  * kcl_precond_update has made of it since.
  *
- * KCL_USAGE: no such `keep`. KCL_CHANGED: KCL_KEEP_PRECOND of multigrid or chebyshev, which multiply by the A that they were set up
- * for, when its values have been written over: give the new ones in another array. Otherwise as kcl_refresh. */
+ * KCL_USAGE: another pattern or type; s comes from kcl_operator_setup; no such `keep`. KCL_CHANGED: KCL_KEEP_PRECOND of multigrid or
+ * chebyshev, which multiply by the A that they were set up for, when its values have been written over: give the new ones in another
+ * array. Otherwise as kcl_setup. */
 int kcl_update(kcl_solver *s, const kcl_csr *A, int keep);
 
 /* As kcl_setup, with a preconditioner that is there: of A, of earlier values, or of any matrix of as many rows. options->precond is
@@ -90,8 +70,15 @@ int kcl_precond_make(kcl_context *ctx, const kcl_csr *A, const kcl_options *opti
                      kcl_precond **out);
 int kcl_precond_renew(kcl_precond *M, const kcl_csr *A);
 
-/* As kcl_solve_call, for vectors anywhere: B has A's rows and X A's columns, both on the same place and with as many columns.
- * reports: [B->cols] or NULL. Columns without gaps between their numbers (inc 1) are used in place; others are copied.
+/* Solves A x = b for the columns of B, options.nrhs of them at once, with settings of this call; call NULL: those of the solver. B has
+ * A's rows and X A's columns, both on the same place, of A's type and with as many columns. X holds the initial guess on entry. On
+ * return x is finite, and 0 where A has columns of zeros. reports: [B->cols] or NULL. Columns without gaps between their numbers
+ * (inc 1) are used in place; others are copied.
+ *
+ * The solves are independent: convergence or breakdown of one does not affect the others. If any number of B is not finite, all are
+ * refused (KCL_INPUT) before the first is solved. KCL_CHANGED: A or x changed in memory meanwhile. KCL_USAGE: more columns than memory
+ * can hold; a field of call is out of range, or size is that of a newer header and a field that this library does not know is set. On
+ * several ranks call is the same on all.
  *
  * KCL_OPENCL: the buffers are used by the context's queue (kcl_opencl_handles), and all is done on return. No vector passes
  * through the host, unless its numbers are needed there: for a certificate that is asked for; where the solve fails and the nearest

@@ -13,8 +13,6 @@
 #include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 typedef struct scaled {
   const double *v;
@@ -43,10 +41,10 @@ static double norm_2(kcl_type t, const double *v, int64_t n, double m) {
 
 static int check_arguments_of_certificate(kcl_context *ctx, const kcl_csr *A, const double *b,
                                           const double *x, kcl_certificate *out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_certificate){0};
-  if ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_need(ctx, "b", b))) return rc;
+  KCL_CALL(kcl_csr_need(ctx, A));
+  KCL_CALL(kcl_need(ctx, "b", b));
   return kcl_need(ctx, "x", x);
 }
 
@@ -204,15 +202,12 @@ static int make_adjoint(kcl_context *ctx, const kcl_csr *A, kcl_csr **own, adjoi
 /* b and x are of this type. a: for least squares; or NULL. */
 static int certify_answer(kcl_context *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
                           const void *b, const void *x, adjoint *a, kcl_certificate *out) {
-  kcl_host_residual q;
-  int rc;
-  KCL_TRY(kcl_host_residual_open(ctx, A, halo, type, b, x, true, &q));
+  KCL_OWNED_BY(kcl_host_residual_close) kcl_host_residual q;
+  KCL_CALL(kcl_host_residual_open(ctx, A, halo, type, b, x, true, &q));
   judge_residual(&q, out);
-  if (a) KCL_TRY(normal_residual(&q, a, &out->normal_residual));
+  if (a) KCL_CALL(normal_residual(&q, a, &out->normal_residual));
   if (a && !(out->norm_x < INFINITY)) out->normal_residual = INFINITY;
-done:
-  kcl_host_residual_close(&q);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_certify(kcl_context *ctx, const kcl_csr *A, const double *b, const double *x,
@@ -223,15 +218,11 @@ int kcl_certify(kcl_context *ctx, const kcl_csr *A, const double *b, const doubl
 
 int kcl_certify_least_squares(kcl_context *ctx, const kcl_csr *A, const double *b, const double *x,
                               kcl_certificate *out) {
-  kcl_csr *AH = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *AH = NULL;
   adjoint a;
-  int rc;
-  KCL_TRY(check_arguments_of_certificate(ctx, A, b, x, out));
-  KCL_TRY(make_adjoint(ctx, A, &AH, &a));
-  rc = certify_answer(ctx, A, NULL, kcl_wide_type(A->type), b, x, &a, out);
-done:
-  kcl_csr_free(&AH);
-  return rc;
+  KCL_CALL(check_arguments_of_certificate(ctx, A, b, x, out));
+  KCL_CALL(make_adjoint(ctx, A, &AH, &a));
+  return certify_answer(ctx, A, NULL, kcl_wide_type(A->type), b, x, &a, out);
 }
 
 /* ---------------------------------------------------------------- of a right-hand side that was solved for */
@@ -257,26 +248,23 @@ static int scaled_residual(const kcl_system *s, const kcl_rhs *v, const kcl_cert
 
 int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
   kcl_report *report = v->report;
-  kcl_csr *AH = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *AH = NULL;
   kcl_certificate c;
   double in_rows;
   adjoint a = {.rows = s->adjoint, .halo = s->adjoint_halo, .norm_F = s->norm_F_given};
-  int rc;
-  if (least && !s->halo && !s->shell) KCL_TRY(make_adjoint(s->ctx, s->A, &AH, &a));
+  if (least && !s->halo && !s->shell) KCL_CALL(make_adjoint(s->ctx, s->A, &AH, &a));
   if (s->shell)
-    KCL_TRY(kcl_certify_shell(s, least, v, &c));
+    KCL_CALL(kcl_certify_shell(s, least, v, &c));
   else
-    KCL_TRY(certify_answer(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, least ? &a : NULL, &c));
+    KCL_CALL(certify_answer(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, least ? &a : NULL, &c));
   report->normal_residual = c.normal_residual;
   report->true_relative_residual = c.relative_residual;
   report->backward_error = c.backward_error;
   report->rowwise_error = c.rowwise_error, report->componentwise_error = c.componentwise_error;
-  KCL_TRY(scaled_residual(s, v, &c, &in_rows));
+  KCL_CALL(scaled_residual(s, v, &c, &in_rows));
   report->tested_residual = c.normal_residual >= 0 ? fmin(in_rows, c.normal_residual) : in_rows;
   correct_reason(report, &c, least, fmax(in_rows, c.relative_residual), v->allowed);
-done:
-  kcl_csr_free(&AH);
-  return rc;
+  return KCL_OK;
 }
 
 /* Iterates of least-squares methods that began at 0 are combinations of the rows of A, unless a preconditioner scales them. */

@@ -4,8 +4,6 @@
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool texts_differ(const char *then, const char *now) { return strcmp(then, now) != 0; }
 

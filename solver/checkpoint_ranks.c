@@ -3,8 +3,6 @@
  * on none. In one process they are the functions of solver/checkpoint/file.h. */
 #include "core/base/context.h"
 #include "solver/checkpoint.h"
-#include <stdlib.h>
-#include <string.h>
 
 bool kcl_checkpoint_here(const kcl_system *s) {
   const kcl_ranks *r = kcl_system_ranks(s);

@@ -5,8 +5,6 @@
 #include "solver/engine/given.h"
 #include "solver/readback.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- is it of this system? */
 
@@ -116,36 +114,30 @@ static int read_vector(const kcl_resuming *w, kcl_vec v) {
   const kcl_system *s = w->l->system;
   const int64_t own = k->vector[v].n;
   kcl_saved_vector head;
-  void *values = NULL;
-  int rc;
-  KCL_TRY(kcl_checkpoint_get_shared(s, w->r, &head, sizeof head));
+  KCL_OWNED void *values = NULL;
+  KCL_CALL(kcl_checkpoint_get_shared(s, w->r, &head, sizeof head));
   if ((uint64_t)head.n != kcl_checkpoint_total(s, (uint64_t)own) || head.type < KCL_S ||
       head.type > KCL_Z || kcl_type_complex((kcl_type)head.type) != kcl_type_complex(k->type))
-    KCL_TRY(kcl_checkpoint_damaged(w->r));
+    KCL_CALL(kcl_checkpoint_damaged(w->r));
   const kcl_type type = (kcl_type)head.type;
-  rc = kcl_alloc_unset(k->ctx, own, kcl_type_size(type), "a vector", &values);
-  KCL_TRY(kcl_ranks_agree(kcl_system_ranks(s), rc));
+  int rc = kcl_alloc_unset(k->ctx, own, kcl_type_size(type), "a vector", &values);
+  KCL_CALL(kcl_ranks_agree(kcl_system_ranks(s), rc));
   for (int i = 0; i < w->l->nrhs; i++) {
-    KCL_TRY(kcl_checkpoint_get_parts(s, w->r, values, (size_t)own * kcl_type_size(type)));
-    KCL_TRY(ex->put(ex, v, i, type, values, 1.0));
+    KCL_CALL(kcl_checkpoint_get_parts(s, w->r, values, (size_t)own * kcl_type_size(type)));
+    KCL_CALL(ex->put(ex, v, i, type, values, 1.0));
   }
-done:
-  free(values);
-  return rc;
+  return KCL_OK;
 }
 
 static int read_state(const kcl_resuming *w) {
   kcl_executor *ex = &w->l->engine->executor;
   const kcl_system *s = w->l->system;
   const size_t bytes = ex->state_bytes(ex);
-  void *state;
+  KCL_OWNED void *state = NULL;
   int rc = kcl_alloc(s->ctx, (int64_t)bytes, 1, "the state", &state);
-  KCL_TRY(kcl_ranks_agree(kcl_system_ranks(s), rc));
-  KCL_TRY(kcl_checkpoint_get_parts(s, w->r, state, bytes));
-  KCL_TRY(ex->put_state(ex, state));
-done:
-  free(state);
-  return rc;
+  KCL_CALL(kcl_ranks_agree(kcl_system_ranks(s), rc));
+  KCL_CALL(kcl_checkpoint_get_parts(s, w->r, state, bytes));
+  return ex->put_state(ex, state);
 }
 
 static int go_on(const kcl_resuming *w) {
@@ -159,7 +151,7 @@ static int go_on(const kcl_resuming *w) {
   if (!rc) rc = read_state(w);
   if (rc) return rc;
   for (int i = 0; i < l->nrhs; i++) target[i] = kcl_square(l->rhs[i].target);
-  if ((rc = ex->set_state(ex, l->control, target))) return rc;
+  KCL_CALL(ex->set_state(ex, l->control, target));
   if (w->r->head.since > kcl_replacement_interval(k)) return kcl_checkpoint_damaged(w->r);
   l->since = w->r->head.since, l->state = KCL_LOOP_ITERATING;
   kcl_snapshot_begin(l);

@@ -2,8 +2,6 @@
 #include "core/base/context.h"
 #include "solver/auto/auto.h"
 #include "solver/checkpoint.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* By default a checkpoint per minute, and rarely enough that writing takes at most this share of the time. */
 static const double MINUTE = 60, SHARE = 0.01;

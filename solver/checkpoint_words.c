@@ -5,8 +5,6 @@
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool decides_bits(const char *option) {
   static const char *const others[] = {"solver", "precond",  "format",   "tol",
@@ -42,7 +40,7 @@ static uint64_t sum_of_program(const kcl_program *k) {
       const kcl_stage *s = &k->stage[p][i];
       h = add_number(add_number(add_number(h, s->n), s->scalars), s->vectors);
       h = add_number(add_number(h, s->A ? s->y : -1), s->A ? s->x : -1);
-      h = add_number(h, s->A ? s->A->source.nnz : 0);
+      h = add_number(h, s->A ? s->A->origin.source.nnz : 0);
     }
   return h;
 }

@@ -5,7 +5,6 @@
 #include "solver/precond_object.h"
 #include "solver/readback.h"
 #include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- set-up */
 
@@ -34,8 +33,7 @@ static kcl_options options_of_standby(const kcl_solver *s) {
 }
 
 static int create_context(const kcl_context *from, kcl_context **out) {
-  int rc = kcl_context_create("cpu", 0, out);
-  if (rc) return rc;
+  KCL_CALL(kcl_context_create("cpu", 0, out));
   (*out)->padding_allowed = from->padding_allowed, (*out)->zero_based = from->zero_based;
   (*out)->watch = from->watch, (*out)->watcher = from->watcher;
   return KCL_OK;

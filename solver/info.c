@@ -1,7 +1,6 @@
 /* Information on a solver: kcl_solver_info and its companions. */
 #include "core/base/context.h"
 #include "solver/solver.h"
-#include <string.h>
 
 double kcl_bytes_per_iteration(const kcl_solver *s) {
   const kcl_engine *e = s ? s->selection.engine : NULL;

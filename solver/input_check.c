@@ -4,9 +4,7 @@
 #include "solver/direct/direct.h"
 #include "solver/precond_object.h"
 #include "solver/solver.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- options */
 
@@ -40,8 +38,7 @@ static int check_restart(kcl_context *ctx, int restart) {
 }
 
 int kcl_check_device(kcl_context *ctx, kcl_type type) {
-  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
-  if (rc) return rc;
+  KCL_CALL(ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0));
   if ((type == KCL_D || type == KCL_Z) && !ctx->device.has_double)
     return kcl_fail(ctx, KCL_DEVICE,
                     "%s has no double precision: use --precision %c, or another device",
@@ -100,16 +97,16 @@ int kcl_check_options(kcl_system *s) {
   const kcl_options *o = &s->options;
   const kcl_method *m;
   const kcl_precond_kind *p;
-  int rc;
-  if (s->direct && (rc = check_direct_options(s))) return rc;
-  if (!s->undecided.method && (rc = kcl_method_find(s->ctx, o->solver, &m))) return rc;
-  if (!s->undecided.precond && (rc = kcl_system_precond_kind(s, o->precond, &p))) return rc;
-  if ((rc = check_numbers(s->ctx, o))) return rc;
-  if ((rc = kcl_check_parameters(&s->options))) return rc;
-  if ((rc = kcl_check_device(s->ctx, o->precision))) return rc;
-  if ((rc = check_restart(s->ctx, o->restart))) return rc;
-  if ((rc = kcl_reproducible_options(s))) return rc;
-  return (rc = check_guard(s)) ? rc : check_fallback(s);
+  if (s->direct) KCL_CALL(check_direct_options(s));
+  if (!s->undecided.method) KCL_CALL(kcl_method_find(s->ctx, o->solver, &m));
+  if (!s->undecided.precond) KCL_CALL(kcl_system_precond_kind(s, o->precond, &p));
+  KCL_CALL(check_numbers(s->ctx, o));
+  KCL_CALL(kcl_check_parameters(&s->options));
+  KCL_CALL(kcl_check_device(s->ctx, o->precision));
+  KCL_CALL(check_restart(s->ctx, o->restart));
+  KCL_CALL(kcl_reproducible_options(s));
+  KCL_CALL(check_guard(s));
+  return check_fallback(s);
 }
 
 /* ---------------------------------------------------------------- the matrix */

@@ -2,7 +2,6 @@
 #include "core/base/context.h"
 #include "solver/operator.h"
 #include "solver/vectors.h"
-#include <stdlib.h>
 
 typedef struct product {
   kcl_operator *op;
@@ -48,19 +47,16 @@ static int copy_without_gaps(const product *p, const kcl_vectors *v, void **own,
 static int multiply_here(const product *p) {
   const size_t size = kcl_type_size(p->op->system.options.precision);
   kcl_vectors x, y;
-  void *own_x = NULL, *own_y = NULL;
+  KCL_OWNED void *own_x = NULL, *own_y = NULL;
   kcl_engine *e;
-  int rc;
-  KCL_TRY(kcl_operator_engine(p->op, p->adjoint, p->x.cols, &e));
-  KCL_TRY(copy_without_gaps(p, &p->x, &own_x, &x));
-  KCL_TRY(copy_without_gaps(p, &p->y, &own_y, &y));
+  KCL_CALL(kcl_operator_engine(p->op, p->adjoint, p->x.cols, &e));
+  KCL_CALL(copy_without_gaps(p, &p->x, &own_x, &x));
+  KCL_CALL(copy_without_gaps(p, &p->y, &own_y, &y));
   const kcl_multiplication m = {.x = &x, .y = &y, .alpha = p->alpha, .beta = p->beta};
-  KCL_TRY(e->executor.multiply(&e->executor, &m));
+  KCL_CALL(e->executor.multiply(&e->executor, &m));
   for (int64_t j = 0; j < y.cols && own_y; j++)
     kcl_vectors_scatter(&p->y, j, size, kcl_vectors_at(&y, j, size));
-done:
-  free(own_x), free(own_y);
-  return rc;
+  return KCL_OK;
 }
 
 /* On several ranks all learn of a failure before the product. */

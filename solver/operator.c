@@ -1,8 +1,6 @@
 /* Operators: products with a matrix that is resident on the device, and solvers that share it. */
 #include "core/base/context.h"
 #include "solver/operator.h"
-#include <stdlib.h>
-#include <string.h>
 
 const kcl_operator_options kcl_operator_defaults = {.format = "auto", .precision = KCL_D};
 
@@ -31,8 +29,7 @@ static kcl_engine *engine_of_operator(const kcl_operator *op, int side, int64_t 
 /* ---------------------------------------------------------------- set-up */
 
 int kcl_operator_read_options(kcl_system *s, const kcl_operator_options *o) {
-  int rc;
-  if ((rc = kcl_type_check(s->ctx, "precision", o->precision))) return rc;
+  KCL_CALL(kcl_type_check(s->ctx, "precision", o->precision));
   if ((unsigned)o->products > KCL_PRODUCTS_BOTH)
     return kcl_fail(s->ctx, KCL_USAGE, "products %d: no such value", (int)o->products);
   if (o->nrhs < 0 || o->nrhs > KCL_MAX_NRHS)
@@ -50,14 +47,13 @@ int kcl_operator_read_options(kcl_system *s, const kcl_operator_options *o) {
 static int check_matrix(kcl_operator *op) {
   kcl_system *s = &op->system;
   double start = kcl_now();
-  int rc = kcl_csr_check(s->ctx, s->A);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_check(s->ctx, s->A));
   if (!s->A->rows || !s->A->cols)
     return kcl_fail(s->ctx, KCL_INPUT, "the matrix has no %s", s->A->rows ? "columns" : "rows");
   op->sums = kcl_sums_of(s->A);
   s->seconds_check = kcl_now() - start;
   start = kcl_now();
-  rc = kcl_csr_stats(s->ctx, s->A, &s->stats);
+  int rc = kcl_csr_stats(s->ctx, s->A, &s->stats);
   s->known = true, s->seconds_stats = kcl_now() - start;
   return rc;
 }
@@ -81,7 +77,7 @@ static int build_operator_matrix(kcl_operator *op, const kcl_format *f, kcl_prod
   kcl_stored **A = s->shared;
   int rc = KCL_OK;
   if (which != KCL_PRODUCTS_ADJOINT || s->stats.hermitian) {
-    if ((rc = kcl_stored_build(s->ctx, f, kcl_system_matrix(s), &A[PLAIN]))) return rc;
+    KCL_CALL(kcl_stored_build(s->ctx, f, kcl_system_matrix(s), &A[PLAIN]));
     if (s->converted) kcl_stored_adopt(A[PLAIN], s->converted);
     s->converted = NULL;
   }
@@ -118,28 +114,26 @@ int kcl_operator_create(kcl_context *ctx, const kcl_csr *A, const kcl_operator_o
                         kcl_operator **out) {
   const kcl_operator_options *o = options ? options : &kcl_operator_defaults;
   const kcl_format *format;
-  int rc;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  kcl_operator *op = NULL;
-  KCL_TRY(kcl_csr_need(ctx, A));
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *op, "an operator", (void **)&op));
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
+  KCL_OWNED_BY(kcl_operator_free) kcl_operator *op = NULL;
+  KCL_CALL(kcl_csr_need(ctx, A));
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *op, "an operator", (void **)&op));
   op->given = *A;
   op->system = (kcl_system){.ctx = ctx, .A = &op->given};
   kcl_context_retain(ctx);
-  KCL_TRY(kcl_operator_read_options(&op->system, o));
-  KCL_TRY(check_matrix(op));
-  KCL_TRY(kcl_operator_choose_format(op, &format));
+  KCL_CALL(kcl_operator_read_options(&op->system, o));
+  KCL_CALL(check_matrix(op));
+  KCL_CALL(kcl_operator_choose_format(op, &format));
   double start = kcl_now();
-  KCL_TRY(convert_operator_values(&op->system));
-  KCL_TRY(build_operator_matrix(op, format, o->products));
+  KCL_CALL(convert_operator_values(&op->system));
+  KCL_CALL(build_operator_matrix(op, format, o->products));
   op->system.seconds_convert = kcl_now() - start;
-  KCL_TRY(kcl_operator_open(op, o->nrhs));
+  KCL_CALL(kcl_operator_open(op, o->nrhs));
   *out = op, op = NULL;
-done:
-  kcl_operator_free(&op);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_operator_free(kcl_operator **op) {
@@ -196,13 +190,12 @@ static int put_columns(kcl_engine *e, int cols) {
   const kcl_program *k = e->program;
   const kcl_type wide = kcl_wide_type(k->type);
   const int64_t n = k->vector[k->x].n * (wide == KCL_Z ? 2 : 1);
-  double *x;
+  KCL_OWNED double *x = NULL;
   int rc = kcl_alloc(e->ctx, n, sizeof *x, "a vector", (void **)&x);
   for (int c = 0; c < cols && !rc; c++) {
     kcl_timing_vector(x, n, c);
     rc = ex->put(ex, k->x, c, wide, x, 1.0);
   }
-  free(x);
   return rc;
 }
 
@@ -226,16 +219,16 @@ static int take_samples(kcl_operator *op, kcl_engine *e, int products, int sampl
 
 int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, int samples,
                       double *seconds) {
-  int rc;
   if (!op) return kcl_need(NULL, "op", op);
   KCL_ENTER(op->system.ctx);
-  if ((rc = kcl_need(op->system.ctx, "seconds", seconds))) return rc;
+  KCL_CALL(kcl_need(op->system.ctx, "seconds", seconds));
   kcl_distribution *d = op->system.distribution;
-  rc = check_timing(op, adjoint, cols, products, samples);
+  int rc = check_timing(op, adjoint, cols, products, samples);
   if (d) rc = d->agree(d, rc, (int64_t)products * samples);
   if (rc) return rc;
   kcl_engine *e = engine_of_operator(op, side_of(op, adjoint), cols);
-  if ((rc = put_columns(e, cols)) || (rc = set_columns(&e->executor, cols))) return rc;
+  KCL_CALL(put_columns(e, cols));
+  KCL_CALL(set_columns(&e->executor, cols));
   rc = take_samples(op, e, products, samples, seconds);
   return rc ? rc : kcl_timing_state(&e->executor);
 }
@@ -295,19 +288,18 @@ static int check_setup(const kcl_operator *op, const kcl_options *o) {
 }
 
 int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver **out) {
-  int rc;
   if (out) *out = NULL;
   if (!op) return kcl_need(NULL, "op", op);
   KCL_ENTER(op->system.ctx);
   if (op->system.distribution)
     return kcl_fail(op->system.ctx, KCL_USAGE, "an operator of several ranks sets up no solver");
   kcl_system s = op->system; /* with A, its statistics and the matrices on the device */
-  if ((rc = kcl_need(s.ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(s.ctx, "out", out));
   s.options = kcl_options_of(options);
   if (!options) s.options.precision = op->system.options.precision;
   double start = kcl_now();
-  if ((rc = check_setup(op, &s.options))) return rc;
-  if ((rc = kcl_sums_check(s.ctx, s.A, &op->sums))) return rc;
+  KCL_CALL(check_setup(op, &s.options));
+  KCL_CALL(kcl_sums_check(s.ctx, s.A, &op->sums));
   s.options.format = format_of_operator(op);
   s.seconds_check = kcl_now() - start, s.seconds_stats = s.seconds_convert = 0;
   return kcl_setup_system(&s, op->sums, NULL, KCL_KEEP_NOTHING, out);

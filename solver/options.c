@@ -4,9 +4,6 @@
 #include "core/base/number.h"
 #include "solver/precond/setup.h"
 #include "solver/solver.h"
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 const kcl_options kcl_defaults = {.solver = "auto",
                                   .precond = "auto",
@@ -151,8 +148,7 @@ static int read_in_range(const kcl_option *o, const char *value, double *v) {
 static int set_number(int i, const char *value, void *field) {
   const kcl_option o = kcl_option_at(i);
   double v;
-  int rc = read_in_range(&o, value, &v);
-  if (rc) return rc;
+  KCL_CALL(read_in_range(&o, value, &v));
   switch (option_table[i].field) {
   case FIELD_INT: *(int *)field = (int)v; break;
   case FIELD_INT64: *(int64_t *)field = (int64_t)v; break;
@@ -195,13 +191,14 @@ static int set_row(int i, const char *value, kcl_options *o) {
 }
 
 int kcl_options_set(kcl_options *o, const char *name, const char *value) {
-  int rc, i;
-  if ((rc = kcl_need(NULL, "o", o)) || (rc = kcl_need(NULL, "name", name))) return rc;
-  if ((rc = kcl_need(NULL, "value", value))) return rc;
-  if ((rc = kcl_find_name(NULL, "option", name, kcl_option_count(), option_name, &i))) return rc;
+  int i;
+  KCL_CALL(kcl_need(NULL, "o", o));
+  KCL_CALL(kcl_need(NULL, "name", name));
+  KCL_CALL(kcl_need(NULL, "value", value));
+  KCL_CALL(kcl_find_name(NULL, "option", name, kcl_option_count(), option_name, &i));
   kcl_options changed = kcl_options_of(o);
-  rc = i < OPTIONS ? set_row(i, value, &changed)
-                   : set_parameter(kcl_parameter_at(i - OPTIONS), value, &changed);
+  int rc = i < OPTIONS ? set_row(i, value, &changed)
+                       : set_parameter(kcl_parameter_at(i - OPTIONS), value, &changed);
   if (!rc) *o = changed;
   return rc;
 }

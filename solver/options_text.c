@@ -7,8 +7,6 @@
 #include "solver/solver.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A text with options, and where it is from. */
 typedef struct options_text {
@@ -71,8 +69,8 @@ static int set_terms(kcl_options *o, const options_text *t) {
 }
 
 int kcl_options_parse(kcl_options *o, const char *text) {
-  int rc;
-  if ((rc = kcl_need(NULL, "o", o)) || (rc = kcl_need(NULL, "text", text))) return rc;
+  KCL_CALL(kcl_need(NULL, "o", o));
+  KCL_CALL(kcl_need(NULL, "text", text));
   return set_terms(o, &(options_text){"options", text, KCL_USAGE, false});
 }
 
@@ -103,14 +101,13 @@ static int read_whole_text(const char *path, FILE *f, char **text) {
 }
 
 int kcl_options_read(kcl_options *o, const char *path) {
-  int rc;
-  char *text = NULL;
-  if ((rc = kcl_need(NULL, "o", o)) || (rc = kcl_need(NULL, "path", path))) return rc;
+  KCL_OWNED char *text = NULL;
+  KCL_CALL(kcl_need(NULL, "o", o));
+  KCL_CALL(kcl_need(NULL, "path", path));
   FILE *f = fopen(path, "r");
   if (!f) return kcl_fail(NULL, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
-  rc = read_whole_text(path, f, &text);
+  int rc = read_whole_text(path, f, &text);
   fclose(f);
   if (!rc) rc = set_terms(o, &(options_text){path, text ? text : "", KCL_INPUT, false});
-  free(text);
   return rc;
 }

@@ -7,7 +7,6 @@
 #include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include "solver/vectors.h"
-#include <stdlib.h>
 
 static const kcl_scaling unscaled = {.row = NULL};
 
@@ -39,8 +38,7 @@ static int choose_own_format(kcl_system *s, const kcl_stored *before, const kcl_
   const kcl_type type = s->options.precision;
   char why[400];
   if (before && !before->format->counts_repeats) return *f = before->format, KCL_OK;
-  int rc = kcl_compression(s->ctx, kcl_system_matrix(s), NULL, &s->stats);
-  if (rc) return rc;
+  KCL_CALL(kcl_compression(s->ctx, kcl_system_matrix(s), NULL, &s->stats));
   if (s->undecided.format) return kcl_engine_choose(s, f, why, sizeof why);
   return kcl_format_named(s->ctx, &s->stats, type, s->options.format, f);
 }
@@ -48,9 +46,8 @@ static int choose_own_format(kcl_system *s, const kcl_stored *before, const kcl_
 /* M gets the matrix that it multiplies by. */
 static int add_own_matrix(kcl_system *s, const kcl_stored *before, kcl_preconditioner *M) {
   const kcl_format *f;
-  int rc = choose_own_format(s, before, &f);
-  if (!rc) rc = kcl_stored_build(s->ctx, f, kcl_system_matrix(s), &M->A);
-  if (rc) return rc;
+  KCL_CALL(choose_own_format(s, before, &f));
+  KCL_CALL(kcl_stored_build(s->ctx, f, kcl_system_matrix(s), &M->A));
   if (s->converted) kcl_stored_adopt(M->A, s->converted), s->converted = NULL;
   return kcl_stored_own(M->A);
 }
@@ -58,18 +55,15 @@ static int add_own_matrix(kcl_system *s, const kcl_stored *before, kcl_precondit
 /* M of the system, of which all but A's statistics is known. before: of earlier values, or NULL. */
 static int set_up_object(kcl_system *s, const kcl_precond_kind *kind,
                          const kcl_preconditioner *before, kcl_preconditioner **out) {
-  kcl_preconditioner *M = *out = NULL;
-  int rc;
-  KCL_TRY(kcl_system_convert(s));
+  KCL_OWNED_BY(kcl_preconditioner_free) kcl_preconditioner *M = *out = NULL;
+  KCL_CALL(kcl_system_convert(s));
   kcl_precond_request q = kcl_system_request(s);
   q.before = before;
   const bool adjoint = !kind->no_adjoint && !(s->hermitian && kind->symmetric);
-  KCL_TRY(kcl_precond_setup(&q, kind, adjoint ? &any_with_adjoint : &any, &M));
-  if (M && kind->multiplies) KCL_TRY(add_own_matrix(s, before ? before->A : NULL, M));
+  KCL_CALL(kcl_precond_setup(&q, kind, adjoint ? &any_with_adjoint : &any, &M));
+  if (M && kind->multiplies) KCL_CALL(add_own_matrix(s, before ? before->A : NULL, M));
   *out = M, M = NULL;
-done:
-  kcl_preconditioner_free(&M);
-  return rc;
+  return KCL_OK;
 }
 
 /* The system goes without A. */
@@ -89,8 +83,7 @@ static int check_square(kcl_context *ctx, const kcl_csr *A) {
 }
 
 int kcl_precond_new(kcl_context *ctx, kcl_precond **out) {
-  int rc = kcl_alloc(ctx, 1, sizeof **out, "a preconditioner", (void **)out);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof **out, "a preconditioner", (void **)out));
   (*out)->system.ctx = ctx;
   kcl_context_retain(ctx);
   return KCL_OK;
@@ -104,28 +97,26 @@ static int take_options(kcl_precond *p, const kcl_options *options) {
 
 int kcl_precond_make(kcl_context *ctx, const kcl_csr *A, const kcl_options *options,
                      kcl_precond **out) {
-  kcl_precond *p = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_precond_free) kcl_precond *p = NULL;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  KCL_TRY(kcl_csr_check(ctx, A));
-  KCL_TRY(check_square(ctx, A));
-  KCL_TRY(kcl_precond_new(ctx, &p));
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
+  KCL_CALL(kcl_csr_check(ctx, A));
+  KCL_CALL(check_square(ctx, A));
+  KCL_CALL(kcl_precond_new(ctx, &p));
   kcl_system *s = &p->system;
   const kcl_sums sums = kcl_sums_of(A);
   s->A = A;
-  KCL_TRY(take_options(p, options));
+  KCL_CALL(take_options(p, options));
   kcl_read_options(s);
-  KCL_TRY(kcl_check_options(s));
-  KCL_TRY(study_values(s, false));
-  KCL_TRY(find_kind(s, &p->kind));
-  KCL_TRY(set_up_object(s, p->kind, NULL, &p->M));
+  KCL_CALL(kcl_check_options(s));
+  KCL_CALL(study_values(s, false));
+  KCL_CALL(find_kind(s, &p->kind));
+  KCL_CALL(set_up_object(s, p->kind, NULL, &p->M));
   forget_arrays(p, A, &sums);
   *out = p, p = NULL;
-done:
-  kcl_precond_free(&p);
-  return rc;
+  return KCL_OK;
 }
 
 static void close_sides(kcl_precond *p) {
@@ -136,26 +127,23 @@ int kcl_precond_renew(kcl_precond *p, const kcl_csr *A) {
   if (!p) return kcl_need(NULL, "M", p);
   kcl_context *ctx = p->system.ctx;
   KCL_ENTER(ctx);
-  kcl_system s = p->system;
+  KCL_OWNED_BY(kcl_system_forget_converted) kcl_system s = p->system;
   kcl_preconditioner *M = NULL;
   kcl_sums sums;
-  int rc;
   if (p->kind == &kcl_precond_shell)
-    KCL_TRY(kcl_fail(ctx, KCL_USAGE,
-                     "the preconditioner is a function of the caller's, which has no "
-                     "values to update"));
-  KCL_TRY(kcl_check_pattern(ctx, &p->shape, &p->sums, A, &sums));
+    KCL_CALL(kcl_fail(ctx, KCL_USAGE,
+                      "the preconditioner is a function of the caller's, which has no "
+                      "values to update"));
+  KCL_CALL(kcl_check_pattern(ctx, &p->shape, &p->sums, A, &sums));
   s.A = A;
-  KCL_TRY(study_values(&s, true));
-  KCL_TRY(set_up_object(&s, p->kind, p->M, &M));
+  KCL_CALL(study_values(&s, true));
+  KCL_CALL(set_up_object(&s, p->kind, p->M, &M));
   close_sides(p);
   kcl_preconditioner_free(&p->M);
   p->M = M, p->system = s;
   forget_arrays(p, A, &sums);
   return KCL_OK;
-done:
-  kcl_system_forget_converted(&s);
-  return rc;
+  return KCL_OK;
 }
 
 kcl_precond *kcl_precond_share(kcl_precond *p) {
@@ -246,7 +234,7 @@ static int get_column(kcl_engine *e, const typed_vectors *z, int64_t j, void *ro
 }
 
 static int apply_to_columns(kcl_engine *e, const typed_vectors *r, const typed_vectors *z) {
-  void *room = NULL;
+  KCL_OWNED void *room = NULL;
   int rc = KCL_OK;
   if (r->v.inc > 1 || z->v.inc > 1)
     rc = kcl_alloc_unset(e->ctx, r->v.rows, kcl_type_size(KCL_Z), "a vector", &room);
@@ -255,7 +243,6 @@ static int apply_to_columns(kcl_engine *e, const typed_vectors *r, const typed_v
     if (!rc) rc = e->executor.run(&e->executor, KCL_START, 1);
     if (!rc) rc = get_column(e, z, j, room);
   }
-  free(room);
   return rc;
 }
 
@@ -264,10 +251,7 @@ static int read_typed(const kcl_precond *p, const char *name, bool written,
                       const kcl_vectors *given, typed_vectors *out) {
   const kcl_type own = p->system.options.precision;
   kcl_type t = own;
-  if (given && given->type) {
-    int rc = kcl_type_of_letter(name, given->type, &t);
-    if (rc) return rc;
-  }
+  if (given && given->type) KCL_CALL(kcl_type_of_letter(name, given->type, &t));
   out->type = kcl_type_complex(t) == kcl_type_complex(own) ? t : own;
   const kcl_vectors_need need = {
       .name = name, .type = out->type, .rows = p->shape.rows, .reads = !written, .writes = written};
@@ -279,15 +263,14 @@ int kcl_precond_apply(kcl_precond *p, int adjoint, const kcl_vectors *r, kcl_vec
   kcl_context *ctx = p->system.ctx;
   KCL_ENTER(ctx);
   typed_vectors from, to;
-  int rc = read_typed(p, "r", false, r, &from);
-  if (!rc) rc = read_typed(p, "z", true, z, &to);
-  if (rc) return rc;
+  KCL_CALL(read_typed(p, "r", false, r, &from));
+  KCL_CALL(read_typed(p, "z", true, z, &to));
   if (from.v.cols != to.v.cols || from.v.place != to.v.place)
     return kcl_fail(ctx, KCL_USAGE, "r has %lld columns and z %lld, or one of them is in a buffer",
                     (long long)from.v.cols, (long long)to.v.cols);
-  if ((rc = open_object_side(p, adjoint != 0))) return rc;
+  KCL_CALL(open_object_side(p, adjoint != 0));
   p = kcl_precond_share(p); /* a shell may give it back */
-  rc = apply_to_columns(p->side[adjoint != 0], &from, &to);
+  int rc = apply_to_columns(p->side[adjoint != 0], &from, &to);
   kcl_precond_free(&p);
   return rc;
 }

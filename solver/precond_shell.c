@@ -12,18 +12,16 @@ static int check_properties(kcl_context *ctx, unsigned properties) {
 
 /* M^-1 and M^-H, of which a Hermitian M needs one. */
 static int add_functions(kcl_preconditioner *M, const kcl_shell *shell) {
-  int rc = kcl_precond_add_matrix_slot(M);
-  if (rc) return rc;
+  KCL_CALL(kcl_precond_add_matrix_slot(M));
   kcl_precond_matrix *m = &M->matrix[0];
-  rc = kcl_stored_of_shell(M->ctx, shell, false, &m->C);
+  int rc = kcl_stored_of_shell(M->ctx, shell, false, &m->C);
   if (!rc && M->adjoint) rc = kcl_stored_of_shell(M->ctx, shell, true, &m->CH);
   return rc;
 }
 
 static int make_shell(kcl_context *ctx, const kcl_shell *shell, bool varies,
                       kcl_preconditioner **out) {
-  int rc = kcl_alloc(ctx, 1, sizeof **out, "a preconditioner", (void **)out);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof **out, "a preconditioner", (void **)out));
   const bool hermitian = shell->properties & KCL_SHELL_HERMITIAN;
   **out = (kcl_preconditioner){.ctx = ctx,
                                .kind = &kcl_precond_shell,
@@ -52,23 +50,21 @@ int kcl_precond_of_function(kcl_context *ctx, int64_t rows, kcl_type type, kcl_a
                            .place = place,
                            .properties = shell_properties(properties),
                            .inverse = true};
-  kcl_precond *p = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_precond_free) kcl_precond *p = NULL;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  KCL_TRY(check_properties(ctx, properties));
-  KCL_TRY(kcl_type_check(ctx, "type", type));
-  KCL_TRY(kcl_check_device(ctx, type));
-  KCL_TRY(kcl_shell_check(ctx, &shell));
-  KCL_TRY(kcl_precond_new(ctx, &p));
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
+  KCL_CALL(check_properties(ctx, properties));
+  KCL_CALL(kcl_type_check(ctx, "type", type));
+  KCL_CALL(kcl_check_device(ctx, type));
+  KCL_CALL(kcl_shell_check(ctx, &shell));
+  KCL_CALL(kcl_precond_new(ctx, &p));
   p->kind = &kcl_precond_shell;
   p->shape = (kcl_csr){.rows = rows, .cols = rows, .type = type};
   p->system.A = &p->shape;
   p->system.options = kcl_defaults, p->system.options.precision = type;
-  KCL_TRY(make_shell(ctx, &shell, properties & KCL_PRECOND_VARIES, &p->M));
+  KCL_CALL(make_shell(ctx, &shell, properties & KCL_PRECOND_VARIES, &p->M));
   *out = p, p = NULL;
-done:
-  kcl_precond_free(&p);
-  return rc;
+  return KCL_OK;
 }

@@ -11,9 +11,6 @@
 #include "solver/solver.h"
 #include <complex.h>
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct checking {
   const kcl_csr *A;
@@ -96,8 +93,7 @@ static void add_difference(kcl_product_difference *out, int64_t i, double differ
 static int compare_product_rows(kcl_context *ctx, checking *c, const update *u, const double *other,
                                 kcl_product_difference *out) {
   double *z;
-  int rc = kcl_alloc(ctx, c->A->rows, kcl_type_size(c->wide), "a product", (void **)&z);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, c->A->rows, kcl_type_size(c->wide), "a product", (void **)&z));
   kcl_csr_product(c->A, c->x, NULL, z);
   c->with = other ? other : z;
   out->ratio = c->A->rows ? -1 : 0;
@@ -122,7 +118,7 @@ static int compare_update(kcl_context *ctx, checking *c, const double *alpha, co
     return rc;
   c->wide = kcl_wide_type(c->A->type);
   const update u = {number_of_row(c->wide, alpha, 0), number_of_row(c->wide, beta, 0), y0};
-  if (u.beta != 0 && (rc = kcl_need(ctx, "y0", y0))) return rc;
+  if (u.beta != 0) KCL_CALL(kcl_need(ctx, "y0", y0));
   return compare_product_rows(ctx, c, &u, other, out);
 }
 

@@ -1,6 +1,5 @@
 /* Reads options of a system: names that were not given, and which symmetry counts. */
 #include "solver/solver.h"
-#include <string.h>
 
 static bool is(const char *word, const char *name) { return !strcmp(word, name); }
 

@@ -5,8 +5,6 @@
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
 #include "solver/precond_object.h"
-#include <math.h>
-#include <stdlib.h>
 
 static const double SECOND = 1, SHARE = 0.01;
 
@@ -54,10 +52,9 @@ static int after_batch(void *owner, kcl_loop *l) {
 int kcl_readback_begin(kcl_solver *s, kcl_loop *l) {
   const kcl_system *system = &s->system;
   if (!system->ctx->opencl || system->distribution) return KCL_OK;
-  int rc = s->readback ? KCL_OK
+  KCL_CALL(s->readback ? KCL_OK
                        : kcl_alloc(system->ctx, 1, sizeof *s->readback, "x, read back",
-                                   (void **)&s->readback);
-  if (rc) return rc;
+                                   (void **)&s->readback));
   kcl_readback_forget(s);
   s->readback->next = kcl_now() + readback_pause(s, 0);
   l->checkpoint = after_batch, l->owner = s;

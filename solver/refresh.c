@@ -2,7 +2,6 @@
  * is kept until the new one is there, so that a failure loses nothing; values that are written over are written last.
  */
 #include "solver/precond_object.h"
-#include <string.h>
 
 static void settle(kcl_solver *s) {
   kcl_distribution *d = s->system.distribution;
@@ -28,8 +27,7 @@ int kcl_check_keep(kcl_context *ctx, int keep) {
 
 static int check_update(const kcl_solver *s, int keep) {
   kcl_context *ctx = s->system.ctx;
-  int rc = kcl_check_keep(ctx, keep);
-  if (rc) return rc;
+  KCL_CALL(kcl_check_keep(ctx, keep));
   if (s->system.distribution)
     return kcl_fail(ctx, KCL_USAGE, "a refresh: not on several ranks: set up anew");
   if (s->system.shell)
@@ -94,12 +92,9 @@ int kcl_update(kcl_solver *s, const kcl_csr *A, int keep) {
   if (!s) return kcl_need(NULL, "s", s);
   KCL_ENTER(s->system.ctx);
   if (s->standby) return update_standby(s, A, keep);
-  int rc = check_update(s, keep);
-  if (rc) return rc;
-  rc = keep == KCL_KEEP_NOTHING ? update_from_scratch(s, A, &fresh)
-                                : update_values(s, A, keep, &fresh);
+  KCL_CALL(check_update(s, keep));
+  int rc = keep == KCL_KEEP_NOTHING ? update_from_scratch(s, A, &fresh)
+                                    : update_values(s, A, keep, &fresh);
   if (!rc) kcl_solver_replace(s, &fresh);
   return rc;
 }
-
-int kcl_refresh(kcl_solver *s, const kcl_csr *A) { return kcl_update(s, A, KCL_KEEP_HIERARCHY); }

@@ -11,10 +11,7 @@
 #include "solver/direct/direct.h"
 #include "solver/engine/given.h"
 #include "solver/solver.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double AFFORDABLE = 2e11; /* floating-point operations: ten seconds or so */
 static const double ANALYSES =
@@ -72,29 +69,26 @@ static int unsolved(kcl_solver *s, kcl_loop *l, int i, bool *out) {
   const kcl_rhs *v = &l->rhs[i];
   const bool least = s->selection.way.method->least_squares, square = A->rows == A->cols;
   double relative;
-  void *x = NULL;
-  int rc;
+  KCL_OWNED void *x = NULL;
   *out = v->b_norm.norm > 0 && v->report->reason != KCL_CONVERGED;
   if (v->b_norm.norm == 0 || *out || !least || !square) return KCL_OK;
-  KCL_TRY(kcl_loop_fetch(l, i));
-  KCL_TRY(kcl_alloc(s->system.ctx, A->cols, kcl_type_size(A->type), "x", &x));
-  KCL_TRY(kcl_take_x(&s->system, l->engine, i, x, v->b_norm.shift));
-  KCL_TRY(kcl_residual_of(&s->system, v->b, x, &relative, NULL));
+  KCL_CALL(kcl_loop_fetch(l, i));
+  KCL_CALL(kcl_alloc(s->system.ctx, A->cols, kcl_type_size(A->type), "x", &x));
+  KCL_CALL(kcl_take_x(&s->system, l->engine, i, x, v->b_norm.shift));
+  KCL_CALL(kcl_residual_of(&s->system, v->b, x, &relative, NULL));
   *out = !(relative <= v->allowed);
-done:
-  free(x);
-  return rc;
+  return KCL_OK;
 }
 
 static int add_answer(const kcl_system *s, kcl_loop *l, int i, factorisation *f) {
   const kcl_csr *A = s->A;
   const kcl_type wide = kcl_wide_type(A->type);
   const size_t size = kcl_type_size(wide);
-  int k = f->k++, rc;
+  const int k = f->k++;
   f->rhs[k] = i;
-  if ((rc = kcl_loop_fetch(l, i))) return rc;
-  if ((rc = kcl_alloc(s->ctx, A->rows, size, "a vector", (void **)&f->b[k]))) return rc;
-  if ((rc = kcl_alloc(s->ctx, A->cols, size, "a vector", (void **)&f->x[k]))) return rc;
+  KCL_CALL(kcl_loop_fetch(l, i));
+  KCL_CALL(kcl_alloc(s->ctx, A->rows, size, "a vector", (void **)&f->b[k]));
+  KCL_CALL(kcl_alloc(s->ctx, A->cols, size, "a vector", (void **)&f->x[k]));
   kcl_copy(wide, f->b[k], A->type, l->rhs[i].b, A->rows, 1);
   if (f->scaled)
     kcl_scale_vector(wide, f->b[k], A->rows, s->scaling.row, 1, l->rhs[i].b_norm.shift);
@@ -158,28 +152,25 @@ static int accept(kcl_solver *s, kcl_loop *l, const factorisation *f, int k) {
   kcl_rhs *v = &l->rhs[f->rhs[k]];
   const bool unique = f->info.rank < 0 || f->info.rank == A->cols;
   double ours, theirs;
-  void *x = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(s->system.ctx, A->cols, size, "the answer", &x));
+  KCL_OWNED void *x = NULL;
+  KCL_CALL(kcl_alloc(s->system.ctx, A->cols, size, "the answer", &x));
   unscale_answer(&s->system, v, f, f->x[k]);
   kcl_copy(A->type, x, f->A->type, f->x[k], A->cols, 1);
   kcl_clear_zero_columns(&s->system, x);
-  KCL_TRY(claimed_residual(&s->system, v, x, &theirs));
-  KCL_TRY(kcl_answer(l, f->rhs[k]));
-  KCL_TRY(claimed_residual(&s->system, v, v->x, &ours));
+  KCL_CALL(claimed_residual(&s->system, v, x, &theirs));
+  KCL_CALL(kcl_answer(l, f->rhs[k]));
+  KCL_CALL(claimed_residual(&s->system, v, v->x, &ours));
   const bool smaller = f->info.least_norm && theirs <= AS_NEAR * ours &&
                        kcl_norm2(A->type, x, A->cols) < kcl_norm2(A->type, v->x, A->cols);
   const bool racing = s->selection.direct && !s->system.direct; /* the methods may come nearer */
-  if ((!(theirs < ours) && !smaller) || (racing && theirs > v->allowed)) goto done;
+  if ((!(theirs < ours) && !smaller) || (racing && theirs > v->allowed)) return KCL_OK;
   v->report->not_unique = !unique, v->report->least_norm = !unique && f->info.least_norm;
   memcpy(v->x, x, (size_t)A->cols * size);
   v->report->reason = KCL_CONVERGED, v->answered = true;
   v->report->relative_residual = -1;
   v->report->x_iteration = l->control[f->rhs[k]].iteration;
   s->direct = f->info.method;
-done:
-  free(x);
-  return rc;
+  return KCL_OK;
 }
 
 /* Says how a direct solution followed the methods, and in a last resort why they were left. */

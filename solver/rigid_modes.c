@@ -4,8 +4,7 @@
 int kcl_rigid_modes(kcl_context *ctx, const kcl_dense *coordinates, kcl_dense **out) {
   kcl_dense *B = NULL;
   double centre[3] = {0};
-  int rc = kcl_dense_need(ctx, "coordinates", coordinates);
-  if (rc) return rc;
+  KCL_CALL(kcl_dense_need(ctx, "coordinates", coordinates));
   const int64_t n = coordinates->rows, d = coordinates->cols;
   const double *x = coordinates->val; /* [d, n] */
   if ((d != 2 && d != 3) || coordinates->type != KCL_D || n < 1)
@@ -13,7 +12,7 @@ int kcl_rigid_modes(kcl_context *ctx, const kcl_dense *coordinates, kcl_dense **
                     "coordinates have a row per node and 2 or 3 real columns: these are %lld by "
                     "%lld",
                     (long long)n, (long long)d);
-  if ((rc = kcl_dense_create(ctx, d * n, d == 2 ? 3 : 6, KCL_D, &B))) return rc;
+  KCL_CALL(kcl_dense_create(ctx, d * n, d == 2 ? 3 : 6, KCL_D, &B));
   for (int64_t c = 0; c < d; c++)
     for (int64_t i = 0; i < n; i++) centre[c] += x[c * n + i] / (double)n;
   for (int64_t i = 0; i < n; i++) {

@@ -10,7 +10,6 @@
 #include "core/base/text.h"
 #include "core/matrix/structure.h"
 #include "solver/solver.h"
-#include <math.h>
 #include <stdio.h>
 
 static const double HIDDEN = 0.01; /* relative residual of a small row that a claim may hide */
@@ -87,9 +86,8 @@ static int copy_scaling(kcl_system *s) {
   const kcl_scaling *from = s->scale_as;
   kcl_scaling *to = &s->scaling;
   const int64_t rows = s->A->rows, cols = s->A->cols;
-  int rc = kcl_alloc(s->ctx, rows, sizeof *to->row, "the scaling", (void **)&to->row);
-  if (!rc) rc = kcl_alloc(s->ctx, cols, sizeof *to->col, "the scaling", (void **)&to->col);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(s->ctx, rows, sizeof *to->row, "the scaling", (void **)&to->row));
+  KCL_CALL(kcl_alloc(s->ctx, cols, sizeof *to->col, "the scaling", (void **)&to->col));
   kcl_copy_bytes(to->row, from->row, rows * (int64_t)sizeof *to->row);
   kcl_copy_bytes(to->col, from->col, cols * (int64_t)sizeof *to->col);
   return KCL_OK;
@@ -100,11 +98,10 @@ static int equilibrate(kcl_system *s) {
   kcl_distribution *d = s->distribution;
   kcl_stats scaled = s->stats;
   double start = kcl_now(), ratio = s->stats.row_ratio;
-  int rc;
-  rc =
+  int rc =
       s->scale_as ? copy_scaling(s) : kcl_equilibrate(s->ctx, s->A, mirrored, s->halo, &s->scaling);
   if (rc) return rc;
-  if ((rc = kcl_system_convert(s))) return rc;
+  KCL_CALL(kcl_system_convert(s));
   if (!mirrored) s->converted->symmetry = KCL_GENERAL;
   s->seconds_convert += kcl_now() - start, start = kcl_now();
   rc = d ? d->count(d, &scaled) : kcl_csr_values(s->ctx, s->converted, NULL, s->runs, &scaled);

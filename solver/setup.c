@@ -4,8 +4,6 @@
 #include "solver/engine/reproducible.h"
 #include "solver/precond_object.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* After a failed self-test of the driver: the first of a few formats whose kernels pass it. */
 static int build_in_other_format(kcl_selection *c, const kcl_format *failed) {
@@ -109,51 +107,49 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   int rc;
   c->system = s;
   kcl_read_options(s);
-  if ((rc = kcl_check_options(s))) return rc;
+  KCL_CALL(kcl_check_options(s));
   begin_ahead(s);
   if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
     return rc;
   if (s->given && !s->object) /* for the refresh after this one */
     s->preconds->made[s->preconds->count++] = kcl_preconditioner_share(s->given);
-  if ((rc = count_statistics(s, before))) return rc;
-  if ((rc = kcl_system_scale(s))) return rc;
+  KCL_CALL(count_statistics(s, before));
+  KCL_CALL(kcl_system_scale(s));
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
-  if ((rc = kcl_reproducible_check(s, NULL, NULL))) return rc;
-  if ((rc = kcl_choose_plan(c))) return rc;
-  if ((rc = kcl_check_fit(s, c->way.method))) return rc;
+  KCL_CALL(kcl_reproducible_check(s, NULL, NULL));
+  KCL_CALL(kcl_choose_plan(c));
+  KCL_CALL(kcl_check_fit(s, c->way.method));
   const double start = kcl_now();
-  if ((rc = kcl_system_convert(s))) return rc;
+  KCL_CALL(kcl_system_convert(s));
   s->seconds_convert += kcl_now() - start;
   if (s->repeats_known && !kcl_choice_stays(c, before->selection) && (rc = complete_repeats(s)))
     return rc;
-  if ((rc = kcl_choose_way(c, before->selection))) return rc;
-  if (before->preconds && !s->scaling.row && (rc = refresh_preconditioner(c, before))) return rc;
-  if ((rc = kcl_choose_format(c, before->selection, &format))) return rc;
-  if ((rc = build_engine(c, format))) return rc;
+  KCL_CALL(kcl_choose_way(c, before->selection));
+  if (before->preconds && !s->scaling.row) KCL_CALL(refresh_preconditioner(c, before));
+  KCL_CALL(kcl_choose_format(c, before->selection, &format));
+  KCL_CALL(build_engine(c, format));
   kcl_choose_explain_adjoint(c);
-  if (!before->selection && (rc = kcl_choose_by_time(c))) return rc;
+  if (!before->selection) KCL_CALL(kcl_choose_by_time(c));
   const kcl_engine *e = c->engine;
   return kcl_engine_predicted(s, e->method, e->precond, kcl_engine_format(e), &c->predicted);
 }
 
 /* From a shell and its options to an engine. */
 static int prepare_shell(kcl_system *s, kcl_selection *c) {
-  int rc;
   c->system = s, c->decided = true;
   kcl_read_options(s);
-  KCL_TRY(kcl_check_options(s));
-  KCL_TRY(kcl_shell_check(s->ctx, s->shell));
+  KCL_CALL(kcl_check_options(s));
+  KCL_CALL(kcl_shell_check(s->ctx, s->shell));
   s->stats = kcl_shell_stats(s->shell);
   kcl_apply_symmetry(s);
-  KCL_TRY(kcl_choose_plan(c));
-  KCL_TRY(kcl_check_fit(s, c->way.method));
-  KCL_TRY(kcl_choose_way(c, NULL));
-  KCL_TRY(kcl_shell_make_products(s));
-  KCL_TRY(
+  KCL_CALL(kcl_choose_plan(c));
+  KCL_CALL(kcl_check_fit(s, c->way.method));
+  KCL_CALL(kcl_choose_way(c, NULL));
+  KCL_CALL(kcl_shell_make_products(s));
+  KCL_CALL(
       kcl_engine_build_tested(s, c->way.method, c->way.precond, s->shared[0]->format, &c->engine));
   snprintf(c->why_format, sizeof c->why_format, "A is a function of the caller's");
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *before) {
@@ -171,8 +167,7 @@ static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *be
 /* Prepares the system in float, with an engine of its own. It may be refused there, such as a diagonal with zeros in float:
  * then double is used alone. */
 static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, int keep, kcl_mixed **out) {
-  int rc = kcl_mixed_create(wide, out);
-  if (rc) return rc;
+  KCL_CALL(kcl_mixed_create(wide, out));
   kcl_mixed *m = *out;
   m->system.runs = kcl_offset_runs_share(wide->system->runs);
   const kcl_engine *e = before ? before->selection.engine : NULL;
@@ -180,9 +175,9 @@ static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, int keep,
     m->system.given = kcl_preconditioner_share(e->M);
     m->system.scale_as = &before->system.scaling;
   }
-  rc = prepare_engine(&m->system, &m->selection,
-                      &(predecessor){.preconds = before ? before->system.preconds : NULL,
-                                     .hierarchy = keep == KCL_KEEP_HIERARCHY});
+  int rc = prepare_engine(&m->system, &m->selection,
+                          &(predecessor){.preconds = before ? before->system.preconds : NULL,
+                                         .hierarchy = keep == KCL_KEEP_HIERARCHY});
   if (rc == KCL_USAGE) return kcl_mixed_refused(m), KCL_OK;
   return rc ? rc : kcl_mixed_judge(m, wide);
 }
@@ -231,12 +226,13 @@ int kcl_setup_values(kcl_system *system, kcl_solver **out) {
 /* M NULL: by the options. */
 static int set_up_solver(kcl_context *ctx, const kcl_csr *A, kcl_precond *M,
                          const kcl_options *options, kcl_solver **out) {
-  int rc;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
   kcl_system system = {.ctx = ctx, .A = A, .options = kcl_options_of(options)};
-  if (M && ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_precond_give(M, &system)))) return rc;
+  if (M) KCL_CALL(kcl_csr_need(ctx, A));
+  if (M) KCL_CALL(kcl_precond_give(M, &system));
   return kcl_setup_values(&system, out);
 }
 
@@ -252,8 +248,7 @@ int kcl_setup_with(kcl_context *ctx, const kcl_csr *A, kcl_precond *M, const kcl
 
 static int copy_given(kcl_solver *s) {
   kcl_system *system = &s->system;
-  int rc = kcl_alloc(system->ctx, 1, sizeof *s->given, "a solver", (void **)&s->given);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(system->ctx, 1, sizeof *s->given, "a solver", (void **)&s->given));
   s->given->A = *system->A, system->A = &s->given->A;
   if (system->shell) s->given->shell = *system->shell, system->shell = &s->given->shell;
   return kcl_near_null_copy(&system->options, &s->given->near_null);
@@ -271,26 +266,23 @@ static predecessor predecessor_of(const kcl_solver *before, int keep) {
 int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *before, int keep,
                      kcl_solver **out) {
   const predecessor earlier = predecessor_of(before, keep);
-  kcl_solver *s = *out = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(system->ctx, 1, sizeof *s, "a solver", (void **)&s));
+  KCL_OWNED_BY(kcl_solver_free) kcl_solver *s = *out = NULL;
+  KCL_CALL(kcl_alloc(system->ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->system = *system, s->sums = sums;
   kcl_context_retain(system->ctx);
   for (int i = 0; i < 2; i++) kcl_stored_share(s->system.shared[i]);
   kcl_preconditioner_share(s->system.given), kcl_precond_share(s->system.object);
-  KCL_TRY(copy_given(s));
-  KCL_TRY(prepare_engine(&s->system, &s->selection, &earlier));
-  if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));
+  KCL_CALL(copy_given(s));
+  KCL_CALL(prepare_engine(&s->system, &s->selection, &earlier));
+  if (s->system.stats.zero_cols) KCL_CALL(kcl_find_zero_columns(&s->system));
   if (!system->ctx->reproducible)
     s->selection.rescue = kcl_rescue, s->selection.rescue_price = kcl_rescue_price;
   s->selection.resume = kcl_resume, s->selection.owner = s->selection.solver = s;
   if (s->system.options.mixed)
-    KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, keep, &s->mixed));
+    KCL_CALL(prepare_mixed(&s->selection, before ? before->mixed : NULL, keep, &s->mixed));
   kcl_engine_refill(s->selection.engine, &s->system); /* last: before's values are lost */
   *out = s, s = NULL;
-done:
-  kcl_solver_free(&s);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_solver_free(kcl_solver **s) {

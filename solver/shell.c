@@ -6,9 +6,6 @@
 #include "solver/engine/given.h"
 #include "solver/operator.h"
 #include "solver/precond_object.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- set-up */
 
@@ -37,43 +34,41 @@ kcl_options kcl_options_for_shell(const kcl_options *options, const kcl_shell *A
 
 int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
                     const kcl_options *options, kcl_solver **out) {
-  int rc;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  if ((rc = kcl_need(ctx, "A", A)) || (rc = kcl_type_check(ctx, "type", A->type))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
+  KCL_CALL(kcl_need(ctx, "A", A));
+  KCL_CALL(kcl_type_check(ctx, "type", A->type));
   const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .type = A->type};
   const kcl_options o = kcl_options_for_shell(options, A);
-  if ((rc = kcl_check_shell_options(ctx, A, &o))) return rc;
+  KCL_CALL(kcl_check_shell_options(ctx, A, &o));
   kcl_system system = {.ctx = ctx, .A = &shape, .shell = A, .options = o};
-  if (M && (rc = kcl_precond_give(M, &system))) return rc;
+  if (M) KCL_CALL(kcl_precond_give(M, &system));
   return kcl_setup_system(&system, (kcl_sums){0}, NULL, KCL_KEEP_NOTHING, out);
 }
 
 /* ---------------------------------------------------------------- products */
 
 int kcl_operator_of_shell(kcl_context *ctx, const kcl_shell *A, kcl_operator **out) {
-  kcl_operator *op = *out = NULL;
-  int rc;
-  KCL_TRY(kcl_shell_check(ctx, A));
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *op, "an operator", (void **)&op));
+  KCL_OWNED_BY(kcl_operator_free) kcl_operator *op = *out = NULL;
+  KCL_CALL(kcl_shell_check(ctx, A));
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *op, "an operator", (void **)&op));
   op->given = (kcl_csr){.rows = A->rows, .cols = A->cols, .type = A->type};
   op->shell = *A;
   op->system = (kcl_system){.ctx = ctx, .A = &op->given, .shell = &op->shell};
   op->system.options.precision = A->type;
   kcl_context_retain(ctx);
   kcl_stored **side = op->system.shared;
-  KCL_TRY(kcl_stored_of_shell(ctx, A, false, &side[0]));
+  KCL_CALL(kcl_stored_of_shell(ctx, A, false, &side[0]));
   if (A->properties & KCL_SHELL_HERMITIAN)
     side[1] = kcl_stored_share(side[0]);
   else if (A->properties & KCL_SHELL_ADJOINT)
-    KCL_TRY(kcl_stored_of_shell(ctx, A, true, &side[1]));
+    KCL_CALL(kcl_stored_of_shell(ctx, A, true, &side[1]));
   strcpy(op->why, "a function of the caller's");
-  KCL_TRY(kcl_operator_open(op, 1));
+  KCL_CALL(kcl_operator_open(op, 1));
   *out = op, op = NULL;
-done:
-  kcl_operator_free(&op);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- certificate */
@@ -92,32 +87,26 @@ static int adjoint_norm_by_product(const kcl_system *s, const kcl_host_residual 
 
 static int normal_residual_by_product(const kcl_system *s, const kcl_host_residual *q,
                                       double *out) {
-  double *scratch = NULL, of_r, of_b;
-  int rc;
-  rc = kcl_alloc(s->ctx, q->A->cols, kcl_type_size(q->type), "A^H r", (void **)&scratch);
-  KCL_TRY(kcl_ranks_agree(q->ranks, rc));
-  KCL_TRY(adjoint_norm_by_product(s, q, q->r, scratch, &of_r));
-  KCL_TRY(adjoint_norm_by_product(s, q, q->b, scratch, &of_b));
+  KCL_OWNED double *scratch = NULL;
+  double of_r, of_b;
+  int rc = kcl_alloc(s->ctx, q->A->cols, kcl_type_size(q->type), "A^H r", (void **)&scratch);
+  KCL_CALL(kcl_ranks_agree(q->ranks, rc));
+  KCL_CALL(adjoint_norm_by_product(s, q, q->r, scratch, &of_r));
+  KCL_CALL(adjoint_norm_by_product(s, q, q->b, scratch, &of_b));
   const double norm_r = kcl_ranks_norm(q->ranks, q->type, q->r, q->A->rows);
   *out = kcl_ratio(of_r, fmin(of_b, s->products->norm_F * norm_r));
   *out = kcl_nan_to_infinity(*out);
-done:
-  free(scratch);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_certify_shell(const kcl_system *s, bool least, const kcl_rhs *v, kcl_certificate *out) {
-  kcl_host_residual q;
-  int rc;
+  KCL_OWNED_BY(kcl_host_residual_close) kcl_host_residual q;
   *out = (kcl_certificate){
       .backward_error = -1, .rowwise_error = -1, .componentwise_error = -1, .normal_residual = -1};
-  KCL_TRY(kcl_host_residual_open(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, true, &q));
-  KCL_TRY(kcl_shell_residual(s, &q, &out->relative_residual));
+  KCL_CALL(kcl_host_residual_open(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, true, &q));
+  KCL_CALL(kcl_shell_residual(s, &q, &out->relative_residual));
   out->norm_b = ldexp(kcl_ranks_norm(q.ranks, q.type, q.b, s->A->rows), -q.shift);
   out->norm_x = ldexp(kcl_ranks_norm(q.ranks, q.type, q.x, s->A->cols), -q.shift);
-  if (least && out->relative_residual < INFINITY)
-    rc = normal_residual_by_product(s, &q, &out->normal_residual);
-done:
-  kcl_host_residual_close(&q);
-  return rc;
+  if (!least || !(out->relative_residual < INFINITY)) return KCL_OK;
+  return normal_residual_by_product(s, &q, &out->normal_residual);
 }

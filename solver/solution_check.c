@@ -19,9 +19,7 @@
 #include "solver/direct/direct.h"
 #include "solver/solver.h"
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const double ONE_DIGIT = 0.1; /* the largest relative error that leaves a right digit */
 
@@ -40,16 +38,14 @@ static void subtract_vectors(const pair *p, double *out) {
 static int compare_square(kcl_context *ctx, const pair *p, double *apart, kcl_solution_error *out,
                           double *error) {
   const kcl_type t = p->A->type;
-  int rc;
-  KCL_TRY(kcl_certify(ctx, p->A, p->b, p->x, &out->of_x));
-  KCL_TRY(kcl_certify(ctx, p->A, p->b, p->y, &out->of_y));
+  KCL_CALL(kcl_certify(ctx, p->A, p->b, p->x, &out->of_x));
+  KCL_CALL(kcl_certify(ctx, p->A, p->b, p->y, &out->of_y));
   subtract_vectors(p, apart);
   out->difference =
       kcl_ratio(kcl_norm_inf(t, apart, p->A->cols), kcl_norm_inf(t, p->y, p->A->cols));
   out->bound = out->direct.error;
   *error = out->direct.condition * out->of_x.backward_error;
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* Bound of |A x - P b| relative to |A y|; r is rounded before A^H r is computed. */
@@ -82,16 +78,13 @@ static void compare_fits(const pair *p, double *fit, double *apart, kcl_solution
 
 static int compare_least(kcl_context *ctx, const pair *p, double *apart, kcl_solution_error *out,
                          double *error) {
-  int rc;
-  double *fit = NULL;
-  KCL_TRY(kcl_alloc(ctx, p->A->rows, kcl_type_size(p->A->type), "A x", (void **)&fit));
-  KCL_TRY(kcl_certify_least_squares(ctx, p->A, p->b, p->x, &out->of_x));
-  KCL_TRY(kcl_certify_least_squares(ctx, p->A, p->b, p->y, &out->of_y));
+  KCL_OWNED double *fit = NULL;
+  KCL_CALL(kcl_alloc(ctx, p->A->rows, kcl_type_size(p->A->type), "A x", (void **)&fit));
+  KCL_CALL(kcl_certify_least_squares(ctx, p->A, p->b, p->x, &out->of_x));
+  KCL_CALL(kcl_certify_least_squares(ctx, p->A, p->b, p->y, &out->of_y));
   compare_fits(p, fit, apart, out, error);
   out->direct.error = out->bound;
-done:
-  free(fit);
-  return rc;
+  return KCL_OK;
 }
 
 static bool solved(const kcl_check_plan *plan, const kcl_certificate *c) {
@@ -136,25 +129,25 @@ static double allowed_difference(const kcl_check_plan *plan, double error) {
 int kcl_solution_check(kcl_context *ctx, const kcl_csr *A, const double *b, const double *x,
                        const kcl_check_plan *plan, double *y, kcl_solution_error *out) {
   const pair p = {A, b, x, y};
-  double *apart = NULL, error = NAN;
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
+  KCL_OWNED double *apart = NULL;
+  double error = NAN;
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_solution_error){.verdict = KCL_FAILED};
-  if ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_need(ctx, "b", b))) return rc;
-  if ((rc = kcl_need(ctx, "x", x)) || (rc = kcl_need(ctx, "plan", plan))) return rc;
-  if ((rc = kcl_need(ctx, "y", y))) return rc;
+  KCL_CALL(kcl_csr_need(ctx, A));
+  KCL_CALL(kcl_need(ctx, "b", b));
+  KCL_CALL(kcl_need(ctx, "x", x));
+  KCL_CALL(kcl_need(ctx, "plan", plan));
+  KCL_CALL(kcl_need(ctx, "y", y));
   const kcl_direct_task t = {
       .k = 1, .b = &p.b, .x = &y, .flops = INFINITY, .method = plan->method, .refine = true};
-  KCL_TRY(kcl_direct_many(ctx, A, &t, &out->direct));
-  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(A->type), "a difference", (void **)&apart));
+  KCL_CALL(kcl_direct_many(ctx, A, &t, &out->direct));
+  KCL_CALL(kcl_alloc(ctx, A->cols, kcl_type_size(A->type), "a difference", (void **)&apart));
   out->unique = out->direct.rank < 0 || out->direct.rank == A->cols;
-  KCL_TRY((out->direct.rank < 0 ? compare_square : compare_least)(ctx, &p, apart, out, &error));
+  KCL_CALL((out->direct.rank < 0 ? compare_square : compare_least)(ctx, &p, apart, out, &error));
   out->allowed = allowed_difference(plan, error);
   out->verdict = judge_difference(plan, out);
   explain_verdict(plan, error, out);
-done:
-  free(apart);
-  return rc;
+  return KCL_OK;
 }
 
 const char *kcl_verdict_name(kcl_verdict v) {

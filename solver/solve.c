@@ -11,9 +11,6 @@
 #include "solver/readback.h"
 #include "solver/solver.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- one solve, of some right-hand sides */
 
@@ -87,13 +84,12 @@ static void report_spectrum(const kcl_loop *l) {
 
 static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   bool mixed = kcl_mixed_used(s->mixed);
-  int rc;
   double t0 = kcl_now();
-  if ((rc = put_system(l))) return rc;
+  KCL_CALL(put_system(l));
   kcl_distribution *d = s->system.distribution;
   if (d) d->time(d, true);
   const double start = l->start = kcl_now(); /* l->start moves on by what is no iteration */
-  rc = mixed ? kcl_mixed_run(s->mixed, &s->selection, l) : kcl_adapt_run(&s->selection, l);
+  int rc = mixed ? kcl_mixed_run(s->mixed, &s->selection, l) : kcl_adapt_run(&s->selection, l);
   if (d) d->time(d, false);
   if (rc) return rc;
   double t1 = kcl_now();
@@ -148,8 +144,8 @@ static int begin_rhs(const kcl_solver *s, kcl_loop *l, int i, double bytes) {
   const kcl_system *system = &s->system;
   kcl_rhs *v = &l->rhs[i];
   const double atol = system->options.atol;
-  int rc = measure_b(l, i);
-  if (rc) return rc;
+  int rc = KCL_OK;
+  KCL_CALL(measure_b(l, i));
   v->active = v->b_norm.norm > 0;
   *v->report = (kcl_report){.bytes_per_iteration = bytes,
                             .converged = !v->active,
@@ -217,7 +213,7 @@ static int certify_all(kcl_solver *s, kcl_loop *l) {
   int rc = check_A ? kcl_sums_check(s->system.ctx, s->system.A, &s->sums) : KCL_OK;
   for (int i = 0; i < l->nrhs && !rc; i++, start = kcl_now()) {
     const kcl_rhs *v = &l->rhs[i];
-    if ((rc = certify_one(s, l, i))) return rc;
+    KCL_CALL(certify_one(s, l, i));
     v->report->seconds_certify = kcl_now() - start;
     if (v->b_norm.norm == 0) continue;
     any = true, all = all && (v->report->converged || v->report->least_squares);

@@ -2,7 +2,6 @@
  * found by storing a second matrix of the same structure, whose values are the numbers of its entries: 1, 2, 3 ... */
 #include "core/base/context.h"
 #include "core/matrix/stored.h"
-#include <stdlib.h>
 
 _Static_assert((int)KCL_MOST_ARRAYS == KCL_STORAGE_PARTS, "every array of a format has a place");
 
@@ -95,8 +94,8 @@ static int find_entries(const kcl_stored *m, const kcl_array *a, kcl_storage_arr
 
 /* Finds the entries that elements of s hold. A format that refuses the numbers leaves `entry` NULL. */
 static int trace_entries(kcl_context *ctx, const kcl_csr *A, const char *format, kcl_storage *s) {
-  kcl_csr *numbered = NULL;
-  kcl_stored *m = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *numbered = NULL;
+  KCL_OWNED_BY(kcl_stored_free) kcl_stored *m = NULL;
   const kcl_format *f;
   int rc = kcl_format_find(ctx, format, kcl_wide_type(A->type), &f);
   for (int symmetric = 0; !rc && !m && symmetric < 2; symmetric++) {
@@ -106,8 +105,6 @@ static int trace_entries(kcl_context *ctx, const kcl_csr *A, const char *format,
   }
   for (int i = 0; !rc && m && i < s->arrays && m->arrays == s->arrays; i++)
     rc = find_entries(m, &m->array[i], &s->array[i]);
-  kcl_stored_free(&m);
-  kcl_csr_free(&numbered);
   return rc;
 }
 
@@ -141,22 +138,18 @@ done:
 
 int kcl_storage_create(kcl_context *ctx, const kcl_csr *A, kcl_type type, const char *format,
                        kcl_storage **out) {
-  kcl_csr *converted = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *converted = NULL;
   kcl_stats stats;
   const kcl_format *f;
-  int rc;
-  if ((rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = NULL;
-  KCL_TRY(kcl_csr_need(ctx, A));
-  KCL_TRY(kcl_need(ctx, "format", format));
-  KCL_TRY(kcl_type_check(ctx, "type", type));
-  KCL_TRY(kcl_csr_convert(ctx, A, type, &converted));
-  KCL_TRY(kcl_csr_stats(ctx, converted, &stats));
-  KCL_TRY(kcl_format_named(ctx, &stats, type, format, &f));
-  KCL_TRY(read_storage(ctx, converted, f, out));
-done:
-  kcl_csr_free(&converted);
-  return rc;
+  KCL_CALL(kcl_csr_need(ctx, A));
+  KCL_CALL(kcl_need(ctx, "format", format));
+  KCL_CALL(kcl_type_check(ctx, "type", type));
+  KCL_CALL(kcl_csr_convert(ctx, A, type, &converted));
+  KCL_CALL(kcl_csr_stats(ctx, converted, &stats));
+  KCL_CALL(kcl_format_named(ctx, &stats, type, format, &f));
+  return read_storage(ctx, converted, f, out);
 }
 
 void kcl_storage_free(kcl_storage **s) {

@@ -36,8 +36,7 @@ int kcl_sums_check(kcl_context *ctx, const kcl_csr *A, const kcl_sums *then) {
 /* The columns of A are not looked at one by one: those of the set-up were, and their sums are the same. */
 int kcl_check_pattern(kcl_context *ctx, const kcl_csr *then, const kcl_sums *sums, const kcl_csr *A,
                       kcl_sums *now) {
-  int rc = kcl_csr_need(ctx, A);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_need(ctx, A));
   if (A->rows != then->rows || A->cols != then->cols || A->nnz != then->nnz)
     return kcl_fail(
         ctx, KCL_USAGE,

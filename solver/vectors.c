@@ -3,7 +3,6 @@
  * one distance from each other modulo the gcd of their steps. */
 #include "solver/vectors.h"
 #include "core/base/context.h"
-#include <string.h>
 
 int kcl_read_sized(kcl_context *ctx, const char *name, const void *given, size_t least, size_t size,
                    void *out) {
@@ -131,20 +130,19 @@ static int check_buffer_of(kcl_context *ctx, const kcl_vectors *v, const kcl_vec
 
 int kcl_vectors_read(kcl_context *ctx, const kcl_vectors *given, const kcl_vectors_need *need,
                      kcl_vectors *out) {
-  int rc;
   *out = (kcl_vectors){.cols = 1};
   if (need->absent && !given) return KCL_OK;
-  if ((rc = kcl_need(ctx, need->name, given))) return rc;
-  if ((rc = kcl_read_sized(ctx, need->name, given, sizeof *out, sizeof *out, out))) return rc;
-  if ((rc = check_signs(ctx, need->name, out))) return rc;
+  KCL_CALL(kcl_need(ctx, need->name, given));
+  KCL_CALL(kcl_read_sized(ctx, need->name, given, sizeof *out, sizeof *out, out));
+  KCL_CALL(check_signs(ctx, need->name, out));
   if (!out->cols) out->cols = 1;
-  if (need->shared && (rc = check_ranks_fields(ctx, need->name, out))) return rc;
+  if (need->shared) KCL_CALL(check_ranks_fields(ctx, need->name, out));
   if (need->absent) return KCL_OK;
-  if ((rc = check_kind(ctx, out, need))) return rc;
+  KCL_CALL(check_kind(ctx, out, need));
   out->rows = need->rows, out->type = (unsigned char)kcl_type_letter(need->type);
   if (!out->inc) out->inc = 1;
   if (!out->ld && __builtin_mul_overflow(out->rows, out->inc, &out->ld)) out->ld = INT64_MAX;
-  rc = check_spacing(ctx, need->name, out, (int64_t)kcl_type_size(need->type));
+  int rc = check_spacing(ctx, need->name, out, (int64_t)kcl_type_size(need->type));
   return rc || out->place == KCL_HOST ? rc : check_buffer_of(ctx, out, need);
 }
 

@@ -1,6 +1,5 @@
 /* Sparse approximate inverses: patterns, and their rows in parallel. */
 #include "sparse/local.h"
-#include <math.h>
 
 typedef struct pattern_finding {
   const kcl_csr *A;

@@ -1,7 +1,6 @@
 /* The largest eigenvalue of D^-1 A for Hermitian A: a few steps of Lanczos's method in the scalar product of D, and
  * Gershgorin's bound. */
 #include "sparse/sparse.h"
-#include <math.h>
 
 enum { LANCZOS_STEPS = KCL_LANCZOS_STEPS };
 static const double MARGIN = 1.1; /* Ritz values lie below the eigenvalue */

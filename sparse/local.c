@@ -3,7 +3,6 @@
  */
 #include "core/base/scalar.h"
 #include "sparse/local.h"
-#include <stdlib.h>
 
 /* n x n, by rows, and a right-hand side; from the scratch of the rows, which grows. */
 typedef struct local_system {

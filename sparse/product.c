@@ -1,7 +1,5 @@
 /* A B by rows (Gustavson 1978); the Galerkin product R A P; the transpose. */
 #include "sparse/sparse.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* A combination of rows of a matrix: the rows, their factors, how many; all: how many may be read, to look ahead. */
 typedef struct combination {

@@ -2,10 +2,7 @@
  * parts before it have their places there, mostly while it is in the cache, and its list serves another part.
  */
 #include "sparse/sparse.h"
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LEAST_SHIFT = 9 /* 2^LEAST_SHIFT rows per part */, PARTS_PER_THREAD = 8 /* per thread */ };
 enum { SAMPLE = 128 /* rows, whose entries tell how many there will be */ };

@@ -6,7 +6,6 @@
 #define KCL_SPARSE_H
 
 #include "core/base/base.h"
-#include <string.h>
 
 /* a rounded to its leading 29 bits: values that differ by rounding alone compare as equal, so that neither the device nor its
  * compiler's fused operations decide between symmetric choices. */

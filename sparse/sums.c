@@ -2,8 +2,6 @@
  * words are found by another one.
  */
 #include "sparse/sparse.h"
-#include <stdlib.h>
-#include <string.h>
 
 static void release_accumulator(kcl_accumulator *s) {
   free(s->row);

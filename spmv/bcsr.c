@@ -64,7 +64,7 @@ static void bcsr_fill(void *arg, int64_t first, int64_t end) {
   const kcl_stored *m = arg;
   const int64_t *ptr = m->array[BLOCK_PTR].data, b = m->param[B].value;
   for (int64_t I = first; I < end; I++)
-    bcsr_merge(&m->source, (int)b, I, (int32_t *)m->array[BLOCK_COL].data + ptr[I],
+    bcsr_merge(&m->origin.source, (int)b, I, (int32_t *)m->array[BLOCK_COL].data + ptr[I],
                (scalar *)m->array[VAL].data + ptr[I] * b * b);
 }
 

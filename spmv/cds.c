@@ -57,7 +57,7 @@ static int cds_build(kcl_stored *m, const kcl_csr *A) {
   scalar *val;                    /* [diagonals, stride] */
   int64_t stride = kcl_padded(A->rows);
   int rc;
-  m->rows_match_elements = true;
+  m->kernel.rows_match_elements = true;
   KCL_TRY(
       kcl_alloc(m->ctx, A->rows + A->cols, sizeof *place, "the map of diagonals", (void **)&place));
   int64_t diagonals = number_diagonals(A, place);
@@ -162,9 +162,9 @@ static bool cds_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
 }
 
 static void cds_outline(kcl_stored *m, const kcl_stats *s) {
-  m->rows_match_elements = true;
-  m->chain = m->mean = (double)s->diagonals;
-  m->entry_ns = 22;
+  m->kernel.rows_match_elements = true;
+  m->cost.chain = m->cost.mean = (double)s->diagonals;
+  m->cost.entry_ns = 22;
 }
 
 const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",

@@ -25,7 +25,7 @@ static kcl_size coo_size(const kcl_stats *s, kcl_type type) {
 
 static void coo_fill(void *arg, int64_t first, int64_t end) {
   const kcl_stored *m = arg;
-  const kcl_csr *A = &m->source;
+  const kcl_csr *A = &m->origin.source;
   int32_t *row = m->array[ROW].data;
   for (int64_t i = first; i < end; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) row[k] = (int32_t)i;
@@ -62,7 +62,9 @@ static double coo_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 3.0 : 1.15;
 }
 
-static void coo_outline(kcl_stored *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
+static void coo_outline(kcl_stored *m, const kcl_stats *s) {
+  (void)s, m->cost.chain = m->cost.mean = 1;
+}
 
 const kcl_format KCL_TYPED(kcl_format_coo) = {
     .name = "coo",

@@ -48,7 +48,7 @@ static int build_columns(kcl_stored *m, const kcl_csr *A) {
     }
   for (int64_t j = A->cols; j > 0; j--) col_ptr[j] = col_ptr[j - 1];
   col_ptr[0] = 0;
-  m->scatter_items = A->cols;
+  m->kernel.scatter_items = A->cols;
   return KCL_OK;
 }
 
@@ -138,7 +138,9 @@ static double csc_slowdown(const kcl_stats *s, const kcl_device *d) {
   return d->platform < 0 ? 1.2 : 30;
 }
 
-static void csc_outline(kcl_stored *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
+static void csc_outline(kcl_stored *m, const kcl_stats *s) {
+  (void)s, m->cost.chain = m->cost.mean = 1;
+}
 
 const kcl_format KCL_TYPED(kcl_format_csc) = {
     .name = "csc",

@@ -36,15 +36,15 @@ static int build_scalar(kcl_stored *m, const kcl_csr *A) {
   kcl_stored_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
   kcl_stored_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_stored_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
-  m->rows_match_elements = m->row_per_item = true;
+  m->kernel.rows_match_elements = m->kernel.row_per_item = true;
   return KCL_OK;
 }
 
 /* Lanes per row: a power of two, for two entries of the mean row each. */
 static void csr_choose_lanes(kcl_stored *m) {
   double half = m->rows ? 0.5 * (double)m->nnz / (double)m->rows : 0;
-  for (m->lanes = 2; m->lanes < 32 && m->lanes < half; m->lanes *= 2) {}
-  if (kcl_stored_tune(m)->lanes) m->lanes = kcl_stored_tune(m)->lanes;
+  for (m->kernel.lanes = 2; m->kernel.lanes < 32 && m->kernel.lanes < half; m->kernel.lanes *= 2) {}
+  if (kcl_stored_tune(m)->lanes) m->kernel.lanes = kcl_stored_tune(m)->lanes;
 }
 
 static int build_vector(kcl_stored *m, const kcl_csr *A) {
@@ -54,14 +54,15 @@ static int build_vector(kcl_stored *m, const kcl_csr *A) {
 
 static void outline_scalar(kcl_stored *m, const kcl_stats *s) {
   (void)s;
-  m->rows_match_elements = true;
-  m->entry_ns = 13;
+  m->kernel.rows_match_elements = true;
+  m->cost.entry_ns = 13;
 }
 
 /* A row is divided among its lanes. */
 static void outline_row(kcl_stored *m, const kcl_stats *s, double entry_ns) {
-  m->rows_match_elements = true, m->entry_ns = entry_ns;
-  m->chain = ceil((double)s->row_max / m->lanes), m->mean = ceil(s->row_mean / m->lanes);
+  m->kernel.rows_match_elements = true, m->cost.entry_ns = entry_ns;
+  m->cost.chain = ceil((double)s->row_max / m->kernel.lanes),
+  m->cost.mean = ceil(s->row_mean / m->kernel.lanes);
 }
 
 static void outline_vector(kcl_stored *m, const kcl_stats *s) {
@@ -118,24 +119,24 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
 
 static int build_group(kcl_stored *m, const kcl_csr *A) {
   build_scalar(m, A);
-  m->lanes = 64;
-  m->rows_match_elements = false;
+  m->kernel.lanes = 64;
+  m->kernel.rows_match_elements = false;
   return KCL_OK;
 }
 static void outline_group(kcl_stored *m, const kcl_stats *s) {
-  m->lanes = 64;
+  m->kernel.lanes = 64;
   outline_row(m, s, 20);
-  m->rows_match_elements = false;
+  m->kernel.rows_match_elements = false;
 }
 static int build_lanes(kcl_stored *m, const kcl_csr *A) {
-  m->lanes = 8;
+  m->kernel.lanes = 8;
   return build_scalar(m, A);
 }
 static void outline_lanes(kcl_stored *m, const kcl_stats *s) {
-  m->lanes = 8, outline_row(m, s, 29);
+  m->kernel.lanes = 8, outline_row(m, s, 29);
 }
 static void outline_unrolled(kcl_stored *m, const kcl_stats *s) {
-  outline_scalar(m, s), m->entry_ns = 19;
+  outline_scalar(m, s), m->cost.entry_ns = 19;
 }
 
 /* Four loads in flight: 1.4 at 7 entries per row, 1.7 at 27 (NVIDIA H200). PoCL vectorises the loop of csr-scalar and
@@ -206,8 +207,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
 
 static int build_global(kcl_stored *m, const kcl_csr *A) {
   int rc = build_scalar(m, A);
-  m->rows_match_elements = false;
-  m->scatter_items = A->rows;
+  m->kernel.rows_match_elements = false;
+  m->kernel.scatter_items = A->rows;
   return rc;
 }
 

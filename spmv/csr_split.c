@@ -127,16 +127,16 @@ static int csr_split_build(kcl_stored *m, const kcl_csr *A) {
   kcl_stored_param(m, "segments", c.segments);
   kcl_stored_param(m, "last_at", c.last - c.tile);
   if (c.segments) {
-    m->variant = 1;
-    m->message_slots = c.segments;
+    m->kernel.variant = 1;
+    m->kernel.message_slots = c.segments;
     kcl_stored_param(m, "long_rows", c.long_rows);
     kcl_stored_param(m, "segment_at", c.segment - c.tile);
     kcl_stored_param(m, "long_row_at", c.long_row - c.tile);
   }
-  m->local_scalars = TILE;
-  m->tasks = c.segments + c.tiles;
+  m->kernel.local_scalars = TILE;
+  m->kernel.tasks = c.segments + c.tiles;
   /* For 7 columns, 7 values and 7 elements of x in flight; 48 measured best in double. */
-  m->registers = 32 + 2 * (int)kcl_type_size(m->type);
+  m->kernel.registers = 32 + 2 * (int)kcl_type_size(m->type);
   return KCL_OK;
 }
 
@@ -149,7 +149,7 @@ static double csr_split_slowdown(const kcl_stats *s, const kcl_device *d) {
 /* Two passes over a tile and a scan take as long as a chain of 40 entries, and a row longer than a tile waits for the
  * sums of others. */
 static void csr_split_outline(kcl_stored *m, const kcl_stats *s) {
-  m->chain = m->mean = s->row_max > CSR_SPLIT_LEAST ? 70 : 40;
+  m->cost.chain = m->cost.mean = s->row_max > CSR_SPLIT_LEAST ? 70 : 40;
 }
 
 const kcl_format KCL_TYPED(kcl_format_csr_split) = {

@@ -77,7 +77,7 @@ static void csr_sym_fill(const kcl_csr *A, const half *h, int32_t *next, int shi
 /* Lanes per row: a power of two, for four entries of the mean row each. */
 static void csr_sym_choose_lanes(kcl_stored *m) {
   double part = m->rows ? 0.25 * (double)m->nnz / (double)m->rows : 0;
-  for (m->lanes = 1; m->lanes < 32 && m->lanes < part; m->lanes *= 2) {}
+  for (m->kernel.lanes = 1; m->kernel.lanes < 32 && m->kernel.lanes < part; m->kernel.lanes *= 2) {}
 }
 
 static int csr_sym_build(kcl_stored *m, const kcl_csr *A) {
@@ -167,7 +167,8 @@ static double csr_sym_slowdown(const kcl_stats *s, const kcl_device *d) {
 
 static void csr_sym_outline(kcl_stored *m, const kcl_stats *s) {
   csr_sym_choose_lanes(m);
-  m->chain = (double)s->row_max / m->lanes, m->mean = s->row_mean / m->lanes;
+  m->cost.chain = (double)s->row_max / m->kernel.lanes,
+  m->cost.mean = s->row_mean / m->kernel.lanes;
 }
 
 const kcl_format KCL_TYPED(kcl_format_csr_sym) = {

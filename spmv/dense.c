@@ -24,7 +24,7 @@ static kcl_size dense_size(const kcl_stats *s, kcl_type type) {
 
 static void dense_fill(void *arg, int64_t first, int64_t end) {
   const kcl_stored *m = arg;
-  const kcl_csr *A = &m->source;
+  const kcl_csr *A = &m->origin.source;
   const scalar *from = A->val;
   scalar *val = m->array[VAL].data;
   for (int64_t i = first; i < end; i++)
@@ -61,7 +61,7 @@ static double dense_slowdown(const kcl_stats *s, const kcl_device *d) {
 }
 
 static void dense_outline(kcl_stored *m, const kcl_stats *s) {
-  m->chain = m->mean = (double)s->cols;
+  m->cost.chain = m->cost.mean = (double)s->cols;
 }
 
 const kcl_format KCL_TYPED(kcl_format_dense) = {.name = "dense",

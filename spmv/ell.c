@@ -31,7 +31,7 @@ static kcl_size ell_size(const kcl_stats *s, kcl_type type) {
 
 /* Stores row i and its padding: entry k at [at + k * step]. */
 static void ell_fill_row(const kcl_stored *m, int64_t i, int64_t at, int64_t step) {
-  const kcl_csr *A = &m->source;
+  const kcl_csr *A = &m->origin.source;
   const int64_t width = m->param[WIDTH].value, start = A->row_ptr[i];
   int32_t *col = m->array[COL].data;
   scalar *val = m->array[VAL].data;
@@ -58,7 +58,7 @@ static int ell_build(kcl_stored *m, const kcl_csr *A) {
   int64_t width = ell_width(A), stride = kcl_padded(A->rows);
   int32_t *col; /* [width, stride] */
   scalar *val;  /* [width, stride] */
-  m->rows_match_elements = true;
+  m->kernel.rows_match_elements = true;
   int rc = kcl_stored_array(m, "col", KCL_INT32, width * stride, (void **)&col);
   if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, width * stride, (void **)&val);
   if (rc) return rc;
@@ -100,9 +100,9 @@ static double ell_slowdown(const kcl_stats *s, const kcl_device *d) {
 
 static void ell_outline(kcl_stored *m, const kcl_stats *s) {
   (void)s;
-  m->rows_match_elements = true;
-  m->mean = m->chain;
-  m->entry_ns = 16;
+  m->kernel.rows_match_elements = true;
+  m->cost.mean = m->cost.chain;
+  m->cost.entry_ns = 16;
 }
 
 const kcl_format KCL_TYPED(kcl_format_ell) = {
@@ -157,7 +157,9 @@ static double slowdown_ellr(const kcl_stats *s, const kcl_device *d) {
   return (gpu ? 1.03 : 1.12) * (gpu || used < 1 ? used : 1);
 }
 
-static void outline_ellr(kcl_stored *m, const kcl_stats *s) { ell_outline(m, s), m->entry_ns = 57; }
+static void outline_ellr(kcl_stored *m, const kcl_stats *s) {
+  ell_outline(m, s), m->cost.entry_ns = 57;
+}
 
 const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .summary = "ELL with row lengths, padding not read",
@@ -193,7 +195,7 @@ static int build_by_rows(kcl_stored *m, const kcl_csr *A) {
   int rc = kcl_stored_array(m, "col", KCL_INT32, A->rows * width, (void **)&col);
   if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, A->rows * width, (void **)&val);
   if (rc) return rc;
-  m->rows_match_elements = m->row_per_item = true;
+  m->kernel.rows_match_elements = m->kernel.row_per_item = true;
   kcl_stored_param(m, "width", width);
   kcl_for(A->rows, KCL_FEW_ROWS, fill_by_rows, m);
   return KCL_OK;

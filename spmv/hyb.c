@@ -80,7 +80,7 @@ static void hyb_fill_slices(void *arg, int64_t first, int64_t end) {
   const hyb h = of(m);
   for (int64_t t = first; t < end; t++)
     for (int64_t i = t * 32, at = h.rest[t]; i < t * 32 + 32 && i < m->rows; i++)
-      at = hyb_fill_row(&h, &m->source, i, at);
+      at = hyb_fill_row(&h, &m->origin.source, i, at);
 }
 
 /* Counts the overflow of each slice. */
@@ -89,7 +89,7 @@ static void count_rest(void *arg, int64_t first, int64_t end) {
   const hyb h = of(m);
   for (int64_t t = first; t < end; t++)
     for (int64_t i = t * 32; i < t * 32 + 32 && i < m->rows; i++) {
-      int64_t beyond = kcl_row_length(&m->source, i) - h.width;
+      int64_t beyond = kcl_row_length(&m->origin.source, i) - h.width;
       if (beyond > 0) h.rest[t + 1] += beyond;
     }
 }

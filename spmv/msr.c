@@ -28,7 +28,7 @@ static kcl_size msr_size(const kcl_stats *s, kcl_type type) {
 
 static void msr_fill(void *arg, int64_t first, int64_t end) {
   const kcl_stored *m = arg;
-  const kcl_csr *A = &m->source;
+  const kcl_csr *A = &m->origin.source;
   const scalar *from = A->val;
   const int64_t *row_ptr = m->array[ROW_PTR].data;
   int32_t *col = m->array[COL].data;
@@ -57,7 +57,7 @@ static int msr_build(kcl_stored *m, const kcl_csr *A) {
   if (rc) return rc;
   kcl_for(A->rows, KCL_FEW_ROWS, msr_fill, m);
   kcl_stored_param(m, "diagonals", n);
-  m->row_per_item = true;
+  m->kernel.row_per_item = true;
   return KCL_OK;
 }
 

@@ -72,13 +72,13 @@ static int pair_build(kcl_stored *m, const kcl_csr *A) {
   scalar *val;             /* [pairs + 1] */
   int64_t slices = kcl_slice_count(A->rows);
   int rc;
-  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->distinct, false, &rows));
+  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->origin.distinct, false, &rows));
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, &r));
   kcl_stats s = {.distinct_pairs = r.count};
   if (pair_refuses(&s, A->type)) KCL_TRY(kcl_stored_refused(m, pair_refuses(&s, A->type)));
-  m->rows_match_elements = true, m->variant = codes_per_word(r.count);
+  m->kernel.rows_match_elements = true, m->kernel.variant = codes_per_word(r.count);
   KCL_TRY(kcl_stored_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
-  kcl_slices(A, m->variant, slice);
+  kcl_slices(A, m->kernel.variant, slice);
   KCL_TRY(
       kcl_stored_array(m, "code", KCL_INT32, (int64_t)slice[slices] * PAIR_SLICE, (void **)&code));
   KCL_TRY(kcl_stored_array(m, "offset", KCL_INT32, r.count + 1, (void **)&offset));
@@ -142,7 +142,7 @@ static inline void pair_one_slice(const kcl_stored *m, const element *x, int64_t
 static void pair_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo, int64_t hi) {
   element *y = y_, sum[PAIR_SLICE];
   for (int64_t i = lo; i < hi; i += PAIR_SLICE) {
-    if (m->variant == 4)
+    if (m->kernel.variant == 4)
       pair_one_slice(m, x, i, 4, sum);
     else
       pair_one_slice(m, x, i, 2, sum);
@@ -153,8 +153,8 @@ static void pair_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo, 
 /* Has each code of rows i to i + 31 a pair whose column exists? */
 static bool slice_exists(const kcl_stored *m, int64_t i) {
   const int32_t *slice = m->array[SLICE].data, *offset = m->array[OFFSET].data;
-  const int shift = 32 / m->variant;
-  const uint32_t mask = m->variant == 4 ? 255 : 65535, pairs = (uint32_t)m->array[VAL].count;
+  const int shift = 32 / m->kernel.variant;
+  const uint32_t mask = m->kernel.variant == 4 ? 255 : 65535, pairs = (uint32_t)m->array[VAL].count;
   bool exist = true;
   for (int64_t w = (int64_t)slice[i / PAIR_SLICE] * PAIR_SLICE;
        w < (int64_t)slice[i / PAIR_SLICE + 1] * PAIR_SLICE; w++)
@@ -184,7 +184,7 @@ static bool pair_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
   if (lo + low >= 0 && end * PAIR_SLICE + high <= m->cols)
     return largest_code(word + (int64_t)slice[first] * PAIR_SLICE,
                         (int64_t)(slice[end] - slice[first]) * PAIR_SLICE,
-                        m->variant) < m->array[VAL].count;
+                        m->kernel.variant) < m->array[VAL].count;
   bool exist = true;
   for (int64_t s = first; s < end && exist; s++) exist = slice_exists(m, s * PAIR_SLICE);
   return exist;
@@ -199,8 +199,8 @@ static double pair_slowdown(const kcl_stats *s, const kcl_device *d) {
 
 static void pair_outline(kcl_stored *m, const kcl_stats *s) {
   (void)s;
-  m->rows_match_elements = true;
-  m->entry_ns = 50;
+  m->kernel.rows_match_elements = true;
+  m->cost.entry_ns = 50;
 }
 
 const kcl_format KCL_TYPED(kcl_format_pair) = {

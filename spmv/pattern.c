@@ -63,9 +63,9 @@ static int pattern_build(kcl_stored *m, const kcl_csr *A) {
   scalar *val;             /* [entries] */
   int64_t entries;
   int rc;
-  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->distinct, true, &r));
+  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->origin.distinct, true, &r));
   if (!kcl_repeats_fit(&r)) KCL_TRY(kcl_stored_refused(m, pattern_refuses(&s, A->type)));
-  m->rows_match_elements = true;
+  m->kernel.rows_match_elements = true;
   bool bytes = r.count <= 256;
   entries = kcl_repeats_entries(&r);
   KCL_TRY(kcl_stored_array(m, "code", bytes ? KCL_UINT8 : KCL_UINT16, A->rows, &code));
@@ -218,7 +218,7 @@ static double pattern_slowdown(const kcl_stats *s, const kcl_device *d) {
 /* Rows that repeat at random read a table that does not fit the L1 cache out of order. */
 static void pattern_outline(kcl_stored *m, const kcl_stats *s) {
   bool random = s->pattern_entries > 4096 && s->pattern_runs > 2 * s->row_patterns;
-  m->rows_match_elements = true, m->entry_ns = random ? 120 : 19;
+  m->kernel.rows_match_elements = true, m->cost.entry_ns = random ? 120 : 19;
 }
 
 const kcl_format KCL_TYPED(kcl_format_pattern) = {

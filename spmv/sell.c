@@ -98,7 +98,7 @@ static int sell_build(kcl_stored *m, const kcl_csr *A) {
   int32_t *slice, *col, *order; /* [slices + 1], [entries], [rows] or none */
   scalar *val;                  /* [entries] */
   int rc, C = kcl_stored_tune(m)->slice ? kcl_stored_tune(m)->slice : KCL_SLICE;
-  m->variant = C;
+  m->kernel.variant = C;
   kcl_count_slices(A, &s);
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
   sell_filling f = {.A = A, .sorted = sorts(&s), .C = C, .row = row};
@@ -119,7 +119,7 @@ static int sell_build(kcl_stored *m, const kcl_csr *A) {
     kcl_for(A->rows, KCL_FEW_ROWS, kcl_stored_gpu_layout(m) ? rows_in_order : positions_of_rows,
             &f);
   kcl_stored_param(m, "sorted", sorts(&s));
-  m->rows_match_elements = !sorts(&s);
+  m->kernel.rows_match_elements = !sorts(&s);
 done:
   free(row);
   return rc;
@@ -139,7 +139,7 @@ static void in_slices(const kcl_stored *m, const element *x, element *y, int64_t
   enum { SELL_MOST = 64 };
   const int32_t *slice = m->array[SLICE].data, *col = m->array[COL].data;
   const scalar *val = m->array[VAL].data;
-  const int64_t C = m->variant;
+  const int64_t C = m->kernel.variant;
   element sum[SELL_MOST];
   for (int64_t i = lo; i < hi; i += C) {
     int64_t at = (int64_t)slice[i / C] * C, width = slice[i / C + 1] - slice[i / C];
@@ -158,7 +158,7 @@ static void sell_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo,
                 *order = m->array[ORDER].data;
   const scalar *val = m->array[VAL].data;
   const element *x = x_;
-  const int64_t C = m->variant;
+  const int64_t C = m->kernel.variant;
   element *y = y_;
   if (!m->param[SORTED].value) {
     in_slices(m, x, y, lo, hi);
@@ -175,7 +175,7 @@ static void sell_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo,
 /* Row i of sorted slices. */
 static bool sorted_row_exists(const kcl_stored *m, int64_t i) {
   const int32_t *slice = m->array[SLICE].data;
-  const int64_t C = m->variant, p = ((const int32_t *)m->array[ORDER].data)[i];
+  const int64_t C = m->kernel.variant, p = ((const int32_t *)m->array[ORDER].data)[i];
   uint32_t most = 0;
   if (p < 0 || p >= m->rows ||
       !kcl_short_starts_ascend(slice, p / C, p / C + 1, m->array[COL].count / C))
@@ -189,7 +189,7 @@ static bool sorted_row_exists(const kcl_stored *m, int64_t i) {
 
 static bool sell_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
   const int32_t *slice = m->array[SLICE].data;
-  const int64_t C = m->variant, first = lo / C, end = slices_of(hi, C);
+  const int64_t C = m->kernel.variant, first = lo / C, end = slices_of(hi, C);
   bool exist = true;
   for (int64_t i = lo; i < hi && exist && m->param[SORTED].value; i++)
     exist = sorted_row_exists(m, i);
@@ -206,7 +206,7 @@ static double sell_slowdown(const kcl_stats *s, const kcl_device *d) {
 }
 
 static void sell_outline(kcl_stored *m, const kcl_stats *s) {
-  m->rows_match_elements = !sorts(s), m->entry_ns = 12;
+  m->kernel.rows_match_elements = !sorts(s), m->cost.entry_ns = 12;
 }
 
 const kcl_format KCL_TYPED(kcl_format_sell) = {

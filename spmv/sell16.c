@@ -137,7 +137,7 @@ static int build16(kcl_stored *m, const kcl_csr *A) {
   kcl_stats s = {.slice_span = kcl_slice_span(A)};
   if (refuses16(&s, A->type)) return kcl_stored_refused(m, refuses16(&s, A->type));
   bool halved = sizeof(scalar) > sizeof(single) && kcl_all_single(A);
-  m->rows_match_elements = true, m->variant = halved ? AS_SINGLES : AS_SCALARS;
+  m->kernel.rows_match_elements = true, m->kernel.variant = halved ? AS_SINGLES : AS_SCALARS;
   snprintf(m->note, sizeof m->note, "%s", halved ? "values as float" : "values in full precision");
   return sell16_fill(m, A, &(form){.col = KCL_UINT16, .val = halved ? KCL_SINGLE : KCL_SCALAR});
 }
@@ -145,12 +145,12 @@ static int build16(kcl_stored *m, const kcl_csr *A) {
 static int build_dict(kcl_stored *m, const kcl_csr *A) {
   kcl_repeats rows = {0}, values = {0};
   int rc;
-  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->distinct, false, &rows));
+  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->origin.distinct, false, &rows));
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_VALUES, &rows, &values));
   kcl_stats s = {.distinct_values = values.count};
   if (refuses_dict(&s, A->type)) KCL_TRY(kcl_stored_refused(m, refuses_dict(&s, A->type)));
   bool narrow = kcl_slice_span(A) <= MOST_SPAN;
-  m->rows_match_elements = true, m->variant = AS_INDICES;
+  m->kernel.rows_match_elements = true, m->kernel.variant = AS_INDICES;
   snprintf(m->note, sizeof m->note, "%d-bit columns, %lld values", narrow ? 16 : 32,
            (long long)values.count);
   KCL_TRY(sell16_fill(m, A,
@@ -261,8 +261,8 @@ static double slowdown_dict(const kcl_stats *s, const kcl_device *d) {
 
 static void outline16(kcl_stored *m, const kcl_stats *s) {
   (void)s;
-  m->rows_match_elements = true;
-  m->entry_ns = 16;
+  m->kernel.rows_match_elements = true;
+  m->cost.entry_ns = 16;
 }
 
 const kcl_format KCL_TYPED(kcl_format_sell16) = {
@@ -284,8 +284,8 @@ const kcl_format KCL_TYPED(kcl_format_sell16) = {
 
 static void outline_dict(kcl_stored *m, const kcl_stats *s) {
   (void)s;
-  m->rows_match_elements = true;
-  m->entry_ns = 26;
+  m->kernel.rows_match_elements = true;
+  m->cost.entry_ns = 26;
 }
 
 const kcl_format KCL_TYPED(kcl_format_sell_dict) = {

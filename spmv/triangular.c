@@ -91,14 +91,14 @@ static int triangular_on_device(kcl_stored *m, const kcl_level_sets *s) {
   const bool gpu = kcl_stored_gpu_layout(m), group = m->rows <= KCL_GROUP_ROWS;
   int32_t *level;
   int rc = triangular_lay_out(m, s, gpu ? one_per_level : all_at_once);
-  m->variant = gpu && !group ? LAUNCH_PER_STEP : ONE_GROUP;
+  m->kernel.variant = gpu && !group ? LAUNCH_PER_STEP : ONE_GROUP;
   if (!rc) rc = kcl_stored_array(m, "level", KCL_INT32, m->steps + 1, (void **)&level);
   if (rc) return rc;
   for (int64_t i = 0; i <= m->steps; i++) level[i] = (int32_t)m->step[i];
   kcl_stored_prepared(m, "z", KCL_SCALAR, m->rows, m->rows);
   kcl_stored_param(m, "levels", m->steps);
-  if (m->variant == LAUNCH_PER_STEP) return KCL_OK;
-  m->prepare_items = 1, m->steps = 0;
+  if (m->kernel.variant == LAUNCH_PER_STEP) return KCL_OK;
+  m->kernel.prepare_items = 1, m->steps = 0;
   return KCL_OK;
 }
 
@@ -133,7 +133,7 @@ static int lay_out_anew(kcl_stored *m, const kcl_csr *N) {
 }
 
 static int triangular_build(kcl_stored *m, const kcl_csr *N) {
-  const kcl_stored *before = kcl_stored_on_device(m) ? NULL : m->before;
+  const kcl_stored *before = kcl_stored_on_device(m) ? NULL : m->origin.before;
   kcl_stored_borrow(m, "row_ptr", KCL_INT64, N->rows + 1, N->row_ptr);
   kcl_stored_borrow(m, "col", KCL_INT32, N->nnz, N->col);
   kcl_stored_borrow(m, "val", KCL_SCALAR, N->nnz, N->val);

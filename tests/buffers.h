@@ -3,7 +3,7 @@
 #define KCL_BUFFERS_H
 #include "core/opencl/device/cl.h"
 #include "core/device/device.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <string.h>
 

@@ -4,6 +4,7 @@
  * malloc and its relatives are defined here, in front of those of the C library (or of the address
  * sanitizer), and fail only for callers in this executable: drivers get what they ask for.
  */
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "solver/solver.h"
 #include "tests/options.h"

@@ -3,6 +3,7 @@
  */
 #include "core/base/cache.h"
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 #include <sys/stat.h>

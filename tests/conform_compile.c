@@ -2,7 +2,7 @@
  * replaced here: it notes who calls, waits for the others that should be there, and fails when told to.
  */
 #include "core/base/team.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <pthread.h>

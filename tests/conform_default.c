@@ -2,6 +2,7 @@
  * is chosen, who takes over, and what is handed out where nobody solves it.
  */
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

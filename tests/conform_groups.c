@@ -4,6 +4,7 @@
  * not; in every width of a message.
  */
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

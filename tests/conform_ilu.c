@@ -3,6 +3,7 @@
  */
 #include "core/matrix/level_sets.h"
 #include "factors/factor.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

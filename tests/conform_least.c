@@ -4,6 +4,7 @@
  * that |x - x*| <= |r| where there is a solution and |x - x*| <= |A^H r| where there is none.
  */
 #include "solver/precond/setup.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

@@ -2,6 +2,7 @@
  * in long double, and must be as small as a solve in double alone makes it.
  */
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

@@ -3,6 +3,7 @@
  * of a solve alone: on the native executor with the same bits, elsewhere with the same reason and, up to rounding, the
  * same number of iterations. Every residual is recomputed.
  */
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 #include "tests/suits.h"
@@ -318,7 +319,7 @@ static void test_input(const place *p) {
   o.nrhs = 3, o.progress = stop_at, o.user = &when;
   for (int i = 0; i < 3 * 400; i++) b[i] = random_number(), x[i] = 0;
   if (CHECK(!kcl_setup(p->ctx, A, &o, &s))) {
-    CHECK(kcl_solve_many(s, 0, b, x, r) == KCL_USAGE);
+    CHECK(kcl_solve_many(s, -1, b, x, r) == KCL_USAGE);
     CHECK(!kcl_solve_many(s, 3, b, x, r));
     int interrupted = 0;
     for (int j = 0; j < 3; j++) {

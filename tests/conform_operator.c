@@ -4,6 +4,7 @@
  * object: several at once, orders of freeing, queues of the caller, solvers that share its matrix.
  */
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/shapes.h"
 #include <time.h>
 

@@ -5,6 +5,7 @@
  */
 #include "core/opencl/device/device.h"
 #include "solver/engine/engine.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/elasticity.h"
 #include "tests/options.h"
@@ -144,7 +145,7 @@ static uint64_t signature(const kcl_preconditioner *M) {
     sum = sum * 31 + kcl_checksum(M->vector[i].values,
                                   (size_t)M->vector[i].n * kcl_type_size(M->vector[i].type));
   for (int i = 0; i < M->matrices; i++) {
-    const kcl_csr *C = &M->matrix[i].C->source;
+    const kcl_csr *C = &M->matrix[i].C->origin.source;
     sum = sum * 31 + kcl_checksum(C->val, (size_t)C->nnz * kcl_type_size(C->type));
     sum = sum * 31 + kcl_checksum(C->col, (size_t)C->nnz * sizeof *C->col);
   }

@@ -4,7 +4,7 @@
  */
 #include "core/base/cache.h"
 #include "core/base/sum64.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <dirent.h>

@@ -1,6 +1,7 @@
 /* Why solves end, on every executor: systems of two or three unknowns solved by hand, the reason and the number of
  * iterations known; what set-up refuses; a solver that is interrupted, refuses infinities, and works on.
  */
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

@@ -1,5 +1,6 @@
 /* What a matrix or a device refuses is not chosen, though it has the least bytes. */
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

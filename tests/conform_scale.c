@@ -3,6 +3,7 @@
  * as they are.
  */
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 
 enum {

@@ -3,6 +3,7 @@
  * systems share.
  */
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

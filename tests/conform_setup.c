@@ -3,6 +3,7 @@
  */
 #include "core/matrix/repeats.h"
 #include "solver/engine/engine.h"
+#include "tests/calls.h"
 #include "tests/options.h"
 #include "tests/setups.h"
 

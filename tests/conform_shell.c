@@ -2,6 +2,7 @@
  * Natively the function adds as the format csr-scalar does, so that every bit is the same; on a device it is an operator on the same
  * queue, or the host's loop. */
 #include "solver/precond/setup.h"
+#include "tests/calls.h"
 #include "tests/shells.h"
 
 /* ---------------------------------------------------------------- every method, beside CSR */

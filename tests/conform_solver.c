@@ -1,6 +1,7 @@
 /* Methods and preconditioners: every one of the registries, in every format and type, on every executor,
  * on systems with known answers. No claim is believed: the residual is recomputed here in long double.
  */
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 #include "tests/suits.h"

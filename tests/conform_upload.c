@@ -1,6 +1,7 @@
 /* The three ways of uploading, at lengths around their limits: in place, in one transfer, and through chunks of
  * pinned memory, of a size for tests and of the size for GPUs. What arrives is read back. Then solves whose arrays are uploaded
  * in chunks: the residual is recomputed on the host. */
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "core/opencl/device/device.h"
 #include "tests/options.h"

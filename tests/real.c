@@ -8,6 +8,7 @@
  * tol_forward: largest elements, condition estimate times backward errors. Not converging is no failure
  * where the reason is a limit; "not positive definite" of a definite matrix is one.
  */
+#include "tests/calls.h"
 #include "tests/real.h"
 #include "tests/options.h"
 

@@ -3,6 +3,7 @@
  * solution to 1e-8, by a method or directly, or a least-squares solution. Of all matrices all but UNANSWERED are answered
  * in SECONDS of wall time each.
  */
+#include "tests/calls.h"
 #include "tests/real.h"
 
 enum { SECONDS = 30, UNANSWERED = 2 };

@@ -5,6 +5,7 @@
  * itself where it is one of a kind, or both are of least norm.
  */
 #include "solver/precond/setup.h"
+#include "tests/calls.h"
 #include "tests/real.h"
 #include "tests/options.h"
 

@@ -6,6 +6,7 @@
  * Limits: 2,000 iterations as a part of make check, 20,000 and SECONDS of one thread otherwise (make methods).
  */
 #include "solver/methods/method.h"
+#include "tests/calls.h"
 #include "tests/real.h"
 #include "tests/options.h"
 #include <time.h>

@@ -1,5 +1,5 @@
 /* Errors a caller can make, and the report of a solve that the progress callback ended. */
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <math.h>

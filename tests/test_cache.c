@@ -3,7 +3,7 @@
 #include "core/base/cache.h"
 #include "core/base/context.h"
 #include "core/tuning/rates.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <dirent.h>
 #include <fcntl.h>

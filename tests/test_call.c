@@ -1,5 +1,5 @@
 /* kcl_solve_call: settings of one solve, which do not outlast it. */
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "krylocl/explain.h"
 #include "krylocl/io.h"
 #include "solver/auto/auto.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "solver/solver.h"
 #include "tests/check.h"
 #include <math.h>

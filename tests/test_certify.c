@@ -1,5 +1,6 @@
 /* Certificates by hand, and what they make of a solver's claim. */
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <float.h>
 #include <math.h>

@@ -4,6 +4,7 @@
  */
 #include "core/base/output.h"
 #include "solver/checkpoint/file.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 #include <sys/stat.h>

@@ -6,6 +6,7 @@
 #include "solver/auto/auto.h"
 #include "solver/direct/direct.h"
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* kcl_csr_from_entries: a matrix in every layout, width of indices, base, order, with and without duplicates, whole and as a half, is
  * the matrix of the same entries; what does not fit is refused with its place. */
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <math.h>
 #include <stddef.h>

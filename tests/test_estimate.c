@@ -1,7 +1,7 @@
 /* The remaining time that a solve shows, from residuals on a clock of the test: histories of real solves and of formulas, 50
  * seconds long. While the residual falls, nothing says that it does not; what is shown is near the truth. */
 #include "check.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "cli/solve/estimate.c" /* the program's, which no library has NOLINT(bugprone-suspicious-include) */
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #undef CL
 #endif
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/conform.h"
 #include "tests/options.h"

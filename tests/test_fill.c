@@ -2,7 +2,7 @@
  * pattern is unstable, more fill is kept before rows are exchanged.
  */
 #include "factors/factor.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <stdio.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "core/base/context.h"
 #include "core/device/device.h"
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <math.h>

@@ -2,7 +2,7 @@
  * others; by the program: tests/loader.sh.
  */
 #include "core/device/device.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <pthread.h>
 #include <stdlib.h>

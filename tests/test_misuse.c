@@ -1,7 +1,7 @@
 /* Misuse of the public header: NULL where an object is needed, sizes that overflow, types and numbers that do not
  * exist. Every call returns a status and a message; none crashes, and no result is left undefined. */
 #include "core/device/device.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <math.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static void test_null_solver(void) {
   REFUSED(kcl_solve_one(s, NULL, x, &r), "b");
   REFUSED(kcl_solve_one(s, b->val, NULL, &r), "x");
   REFUSED(kcl_solve_one(s, b->val, b->val, &r), "overlap");
-  REFUSED(kcl_solve_many(s, 0, b->val, x, &r), "at least 1");
+  REFUSED(kcl_solve_many(s, -1, b->val, x, &r), "at least 1");
   REFUSED(kcl_bench_solver(s, &(kcl_bench_plan){.samples = -1}, &row), "at least one");
   REFUSED(kcl_bench_solver(s, NULL, NULL), "out");
   CHECK(kcl_solve_one(NULL, b->val, x, &r) == KCL_USAGE);

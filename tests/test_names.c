@@ -15,7 +15,7 @@ static int build(kcl_stored *m, const kcl_csr *A) {
   int rc = kcl_stored_array(m, first, kind, A->rows, &data);
   if (!rc) rc = kcl_stored_array(m, second, KCL_SCALAR, A->rows, &data);
   kcl_stored_param(m, integer, 1);
-  m->rows_match_elements = match;
+  m->kernel.rows_match_elements = match;
   return rc;
 }
 
@@ -119,14 +119,14 @@ static void test_sources(kcl_context *ctx, const kcl_csr *A, const char *format)
   kcl_stored *m = NULL;
   if (!CHECK(!kcl_format_find(ctx, format, A->type, &f) && !kcl_stored_build(ctx, f, A, &m)))
     return;
-  m->message_slots += !strcmp(format, "csr-split"); /* as for long rows */
+  m->kernel.message_slots += !strcmp(format, "csr-split"); /* as for long rows */
   for (int nrhs = 1; nrhs < (f->multi_rhs ? 4 : 2); nrhs += 2) {
     kcl_program *k = program(ctx, A, m, nrhs);
     kcl_geometry g = kcl_choose_geometry(k);
     check_source(k, &g, format);
     g.group = 256, check_source(k, &g, format);
     g.persistent = g.local_halo = true, g.rows_per_item = 1;
-    for (int overlaps = 0; nrhs == 1 && m->rows_match_elements && overlaps < 2; overlaps++)
+    for (int overlaps = 0; nrhs == 1 && m->kernel.rows_match_elements && overlaps < 2; overlaps++)
       g.overlaps = overlaps, check_source(k, &g, format);
     kcl_program_free(&k);
   }

@@ -1,5 +1,6 @@
 /* OpenCL objects of callers: buffers of products and sub-buffers, those that are refused; contexts, devices and queues. */
 #ifdef KCL_NO_OPENCL
+#include "tests/calls.h"
 #include "tests/check.h"
 int main(void) {
   skip("OpenCL objects: this build has no OpenCL");

@@ -2,6 +2,7 @@
  * was written by hand; without one, nothing changes.
  */
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <stddef.h>
 #include <stdlib.h>

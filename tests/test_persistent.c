@@ -12,6 +12,7 @@
  */
 #include "core/opencl/executor.h"
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

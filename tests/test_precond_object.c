@@ -2,6 +2,7 @@
  * and is shared by solvers and threads, in any order of frees; updated, given, refused.
  */
 #include "solver/precond_object.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 #include <pthread.h>

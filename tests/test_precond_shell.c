@@ -2,6 +2,7 @@
  * the library, once per application, with whole vectors; a failure is the solve's; methods that it does not suit are refused.
  */
 #include "solver/precond_object.h"
+#include "tests/calls.h"
 #include "tests/shells.h"
 
 /* ---------------------------------------------------------------- functions */

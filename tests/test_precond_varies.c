@@ -1,6 +1,7 @@
 /* A preconditioner that is another one in each application (KCL_PRECOND_VARIES): fcg against an fcg of this test, fgmres against its own
  * residual; other methods are refused by name, and auto takes one of these two. */
 #include "solver/precond_object.h"
+#include "tests/calls.h"
 #include "tests/shells.h"
 
 /* So many sweeps of Jacobi's iteration as the number of the call says: in each call Hermitian, and definite for these A. */

@@ -16,11 +16,12 @@ static void compare(kcl_context *ctx, const kcl_format *f, const kcl_csr *A, con
   kcl_stored outline, *built = NULL;
   kcl_stored_outline(ctx, f, s, A->type, &outline);
   if (!CHECKF(!kcl_stored_build(ctx, f, A, &built), "%s: %s", f->name, kcl_error())) return;
-  CHECKF(outline.lanes == built->lanes, "%s of %s: %d lanes, %d built", f->name, kind,
-         outline.lanes, built->lanes);
-  CHECKF(outline.rows_match_elements == built->rows_match_elements, "%s of %s", f->name, kind);
-  CHECKF(outline.chain >= outline.mean && outline.mean > 0, "%s of %s: %g, %g", f->name, kind,
-         outline.chain, outline.mean);
+  CHECKF(outline.kernel.lanes == built->kernel.lanes, "%s of %s: %d lanes, %d built", f->name, kind,
+         outline.kernel.lanes, built->kernel.lanes);
+  CHECKF(outline.kernel.rows_match_elements == built->kernel.rows_match_elements, "%s of %s",
+         f->name, kind);
+  CHECKF(outline.cost.chain >= outline.cost.mean && outline.cost.mean > 0, "%s of %s: %g, %g",
+         f->name, kind, outline.cost.chain, outline.cost.mean);
   double bytes = kcl_stored_bytes(built), told = kcl_stored_bytes(&outline);
   CHECKF(f->size_is_bound ? told >= bytes : fabs(told - bytes) <= 8 * (double)A->rows + 1000,
          "%s of %s: %g bytes, %g built", f->name, kind, told, bytes);

@@ -15,9 +15,9 @@
 enum { N = 60, OTHER = 7 };
 static kcl_context *ctx;
 static kcl_format gathers = {.name = "A"}, scattering = {.name = "S", .scatter = true};
-static kcl_stored A = {.format = &gathers, .rows = N, .cols = N, .lanes = 1},
-                  S = {.format = &scattering, .rows = N, .cols = N, .lanes = 1},
-                  W = {.format = &gathers, .rows = OTHER, .cols = N, .lanes = 1};
+static kcl_stored A = {.format = &gathers, .rows = N, .cols = N, .kernel.lanes = 1},
+                  S = {.format = &scattering, .rows = N, .cols = N, .kernel.lanes = 1},
+                  W = {.format = &gathers, .rows = OTHER, .cols = N, .kernel.lanes = 1};
 
 /* What a case records with: vectors of N elements, one of OTHER, and slots. */
 typedef struct parts {

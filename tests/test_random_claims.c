@@ -8,7 +8,7 @@
  *   the residual that is reported is the true one, and A is as it was
  *
  * SYSTEMS=100000 for a long run, FIRST=n to begin with system n, DEVICE=opencl for another device. */
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <complex.h>
 #include <float.h>

@@ -4,6 +4,7 @@
 #include "solver/engine/engine.h"
 #include "solver/precond/setup.h"
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/filter.h"
 #include "tests/options.h"

@@ -2,6 +2,7 @@
  * change; any number of threads numbers them alike.
  */
 #include "core/matrix/repeats.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <stdlib.h>

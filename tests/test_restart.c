@@ -1,6 +1,6 @@
 /* Cycles of gmres and fgmres of any length: the residual of a cyclic shift of n unknowns and b = e_1 stays until iteration n, where
  * it vanishes (Nachtigal, Reddy & Trefethen 1992). So a cycle of n solves it in n iterations, and shorter ones never do. */
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 
 enum { MOST = 200 };

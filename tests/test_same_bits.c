@@ -2,7 +2,7 @@
  * every method that is admitted and every type; and natively those of a CG written here. What has other sums is refused. */
 #include "core/base/context.h"
 #include "core/base/shape.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <math.h>

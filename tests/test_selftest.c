@@ -2,7 +2,7 @@
  * format or from the native executor and is right, and the verdict is remembered between contexts. */
 #include "core/base/context.h"
 #include "core/opencl/device/cl.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include <stdio.h>
 #include <string.h>

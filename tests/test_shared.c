@@ -1,6 +1,6 @@
 /* A context that several threads use: one at a time is inside, each has its own message, callbacks are refused, a solve is stopped from
  * elsewhere, and a child of fork() uses what it inherited. */
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/filter.h"
 #include "tests/options.h"

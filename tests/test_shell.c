@@ -1,5 +1,6 @@
 /* Matrices without entries: their products alone, what auto chooses for them, functions that fail, what is refused. */
 #include "solver/precond/setup.h"
+#include "tests/calls.h"
 #include "tests/shells.h"
 
 /* ---------------------------------------------------------------- products alone */

@@ -1,4 +1,5 @@
 /* A stencil as users write it, on the host and as an OpenCL kernel: its solution, and the stages, launches and bytes of an iteration. */
+#include "tests/calls.h"
 #include "tests/shells.h"
 
 enum { GRID = 30 };

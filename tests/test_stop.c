@@ -3,6 +3,7 @@
  */
 #include "core/base/context.h"
 #include "core/opencl/device/cl.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/tol.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* One bit of A or x flips in memory between set-up and certificate: nothing is certified, and the message says which
  * array changed. The format csr-scalar on the CPU uses A's own arrays, so the residual alone would not show it. */
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <string.h>

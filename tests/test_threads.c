@@ -2,7 +2,7 @@
  * 1 to 8 threads; and a child of fork() solves. All solutions have the same bits. No more threads are created than asked
  * for, from the reader to the certificate. */
 #include "core/base/team.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <dirent.h>

@@ -3,6 +3,7 @@
  * Hermitian. After a failure a solver is as it was.
  */
 #include "solver/precond_object.h"
+#include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

@@ -1,6 +1,6 @@
 /* Vectors of any layout in arrays, for solves and products: the same bits as those of columns without gaps, and nothing written
  * beside them. Every field that is wrong is refused by name. Buffers: tests/test_buffers.c. */
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <math.h>

@@ -13,10 +13,7 @@
 #include "cli/draw/structure.h"
 #include "cli/ui/options.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/bench.h"
-#include <stdbool.h>
-#include <stdio.h>
 
 /* The schema of the JSON: counted up if a field changes its meaning or is removed. */
 enum { CLI_BENCH_SCHEMA = 1 };

@@ -4,11 +4,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 double cli_bench_setup(const cli_bench_row *r) {

@@ -3,10 +3,7 @@
 #include "cli/ui/csv.h"
 #include "cli/ui/output.h"
 #include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
 
 static void put_csv_text(FILE *f, const char *v) { cli_csv_text(f, v), fputc(',', f); }
 

@@ -6,13 +6,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 void cli_bench_stream(const cli_options *o, cli_bench_place *p) {
   double now;
@@ -76,21 +69,18 @@ static int open_bench_device(void *self, const char *word) {
 }
 
 int cli_bench_open_places(cli_bench_run *r) {
-  kcl_context *ctx = NULL;
-  kcl_device *list = NULL;
+  CLI_OWNED_BY(kcl_context_free) kcl_context *ctx = NULL;
+  CLI_OWNED kcl_device *list = NULL;
   opening p = {.r = r};
-  int rc = 0, count = 0;
+  int count = 0;
   r->threads = r->o->threads_list ? 1 : 0;
   cli_each_word(r->o->threads_list, most_threads, &r->threads);
   kcl_set_threads(r->threads);
   cli_busy(r->o, "opening the devices");
   if (!r->o->device || strcmp(r->o->device, "all"))
     return cli_each_word(r->o->device ? r->o->device : "", open_bench_device, &p);
-  CLI_TRY(kcl_context_create(NULL, 0, &ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
-  CLI_TRY(cli_lib(kcl_device_list(ctx, &list, &count)));
-  for (int i = 0; i < count; i++) CLI_TRY(open_bench_device(&p, cli_device_place(&list[i]).s));
-done:
-  free(list);
-  kcl_context_free(&ctx);
-  return rc;
+  CLI_CALL(kcl_context_create(NULL, 0, &ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
+  CLI_CALL(cli_lib(kcl_device_list(ctx, &list, &count)));
+  for (int i = 0; i < count; i++) CLI_CALL(open_bench_device(&p, cli_device_place(&list[i]).s));
+  return 0;
 }

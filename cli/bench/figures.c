@@ -2,8 +2,6 @@
  * are computed from the samples and never read from files. */
 #include "cli/bench/bench.h"
 #include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

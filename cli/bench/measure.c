@@ -7,12 +7,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- matrices */
 
@@ -39,15 +33,12 @@ static void describe_bench_matrix(const cli_bench_loaded *m, double seconds,
 int cli_bench_load(kcl_context *ctx, const cli_options *o, cli_bench_matrix *matrix,
                    cli_bench_loaded *m) {
   double begin = cli_now();
-  int rc = 0;
-  CLI_TRY(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
+  CLI_CALL(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
-  CLI_TRY(cli_lib(kcl_csr_stats(ctx, m->A, &m->stats)));
+  CLI_CALL(cli_lib(kcl_csr_stats(ctx, m->A, &m->stats)));
   describe_bench_matrix(m, seconds, matrix);
-  rc = cli_bench_picture(m->A, matrix);
-done:
-  return rc;
+  return cli_bench_picture(m->A, matrix);
 }
 
 int cli_bench_matrix_for(kcl_context *ctx, cli_bench_loaded *m, kcl_type type,

@@ -9,11 +9,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { RUNS = 5 };
 static const double budget = 30, tolerance = 1e-8;
@@ -22,8 +18,7 @@ static int time_solve(kcl_solver *s, const kcl_dense *b, kcl_dense *x, cli_timed
   kcl_report p;
   size_t size = (size_t)x->rows * kcl_type_size(x->type);
   memset(x->val, 0, size);
-  int rc = cli_lib(cli_solver_solve(s, 1, b->val, x->val, &p));
-  if (rc) return rc;
+  CLI_CALL(cli_lib(cli_solver_solve(s, 1, b->val, x->val, &p)));
   e->iterations = p.iterations, e->corrections = p.outer_iterations;
   e->residual = p.true_relative_residual, e->bytes_per_iteration = p.bytes_per_iteration;
   e->converged = p.converged;

@@ -3,8 +3,6 @@
 #include "cli/bench/bench.h"
 #include "cli/draw/structure.h"
 #include "cli/ui/json.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>

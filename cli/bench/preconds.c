@@ -14,14 +14,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct row {
   char matrix[120], precond[32], why[400]; /* why it was not solved, or empty */
@@ -62,8 +56,7 @@ static int time_precond_solves(comparing *c, kcl_solver *s, row *r, double *x) {
   for (int i = -1; i < most && (i < 1 || cli_now() - begin < c->o->time_limit); i++) {
     memset(x, 0, (size_t)c->p.A->cols * sizeof *x * (kcl_type_complex(c->p.A->type) ? 2 : 1));
     c->began = cli_now();
-    int rc = cli_lib(cli_solver_solve(s, 1, c->p.b->val, x, &report));
-    if (rc) return rc;
+    CLI_CALL(cli_lib(cli_solver_solve(s, 1, c->p.b->val, x, &report)));
     if (i >= 0) sample[n++] = report.seconds_solve;
     if (!report.converged) break;
   }
@@ -79,9 +72,9 @@ static int time_precond_solves(comparing *c, kcl_solver *s, row *r, double *x) {
 static int measure_precond(comparing *c, row *r) {
   kcl_options o;
   kcl_options_init(&o);
-  kcl_solver *s = NULL;
+  CLI_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_setup_info u;
-  double *x = calloc((size_t)c->p.A->cols * 2 + 1, sizeof *x);
+  CLI_OWNED double *x = calloc((size_t)c->p.A->cols * 2 + 1, sizeof *x);
   int rc = x ? 0 : cli_fail(KCL_MEMORY, "out of memory: x");
   o.solver = c->method;
   o.precond = r->precond;
@@ -102,7 +95,6 @@ static int measure_precond(comparing *c, row *r) {
       r->refresh = u.seconds_precond;
     }
   }
-  kcl_solver_free(&s), free(x);
   return rc;
 }
 
@@ -157,8 +149,7 @@ static int write_preconds_json(const comparing *c) {
 
 static int write_csv(const comparing *c) {
   cli_buffer b;
-  int rc = cli_buffer_open(&b);
-  if (rc) return rc;
+  CLI_CALL(cli_buffer_open(&b));
   fputs("matrix,precond,converged,iterations,seconds_setup,seconds_refresh,seconds_solve,bytes,"
         "pays_after,reason\n",
         b.f);

@@ -17,14 +17,8 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct shared_row { /* a product in one format */
   char matrix[96], format[32];
@@ -73,42 +67,37 @@ static int check_shared_row(sharing *s, kcl_operator *op, shared_row *r) {
       .op = op, .precision = r->type, .columns = 1, .x = s->p.x, .y = s->y, .alpha = {1, 0}};
   kcl_product_error error = {0};
   double seconds;
-  int rc;
-  CLI_TRY(cli_product_apply(s->ctx, &call, &seconds));
+  int rc = 0;
+  CLI_CALL(cli_product_apply(s->ctx, &call, &seconds));
   if (!cli_rank())
     rc = cli_lib(kcl_product_check(s->ctx, s->p.A, r->type, s->p.x->val, s->y->val, &error));
-  CLI_TRY(cli_ranks_agreed(s->ctx, rc));
+  CLI_CALL(cli_ranks_agreed(s->ctx, rc));
   r->passed = cli_ranks_tell(error.ratio <= 1);
-done:
-  return rc;
+  return 0;
 }
 
 static int time_shared_row(sharing *s, const kcl_operator_options *asked, kcl_operator *op,
                            shared_row *r) {
-  int rc;
-  CLI_TRY(cli_product_time(op, false, 1, &s->plan, r->sample));
+  CLI_CALL(cli_product_time(op, false, 1, &s->plan, r->sample));
   r->median = cli_median(r->sample, s->plan.samples);
-  CLI_TRY(cli_product_parts(s->ctx, s->p.A, asked, op, &s->plan, &r->parts));
+  CLI_CALL(cli_product_parts(s->ctx, s->p.A, asked, op, &s->plan, &r->parts));
   s->measured++;
-done:
-  return rc;
+  return 0;
 }
 
 static int measure_shared_row(sharing *s, shared_row *r) {
   const kcl_operator_options asked = {.format = r->format, .precision = r->type, .nrhs = 1};
-  kcl_operator *op = NULL;
+  CLI_OWNED_BY(kcl_operator_free) kcl_operator *op = NULL;
   int rc = cli_product_create(s->ctx, s->p.A, &asked, &op);
   if (rc == KCL_REFUSED || rc == KCL_MEMORY) {
     const char *error = kcl_error(), *reason = strstr(error, "refused: ");
     snprintf(r->why, sizeof r->why, "%s", reason ? reason + strlen("refused: ") : error);
     return 0;
   }
-  CLI_TRY(cli_lib(rc));
-  CLI_TRY(check_shared_row(s, op, r));
-  if (r->passed) rc = time_shared_row(s, &asked, op, r);
-done:
-  kcl_operator_free(&op);
-  return rc;
+  CLI_CALL(cli_lib(rc));
+  CLI_CALL(check_shared_row(s, op, r));
+  if (r->passed) CLI_CALL(time_shared_row(s, &asked, op, r));
+  return 0;
 }
 
 /* ---------------------------------------------------------------- output */
@@ -237,9 +226,8 @@ static int add_shared_row(void *self, const char *format) {
 /* Rank 0: A and x in the precision of o, and y. */
 static int load_shared_matrix(sharing *s, const cli_options *o, const char *file) {
   if (cli_rank()) return 0;
-  int rc = cli_product_load(s->ctx, o, file, "random", &s->p);
-  if (!rc) rc = cli_lib(kcl_dense_create(s->ctx, s->p.A->rows, 1, s->p.x->type, &s->y));
-  return rc;
+  CLI_CALL(cli_product_load(s->ctx, o, file, "random", &s->p));
+  return cli_lib(kcl_dense_create(s->ctx, s->p.A->rows, 1, s->p.x->type, &s->y));
 }
 
 static int share_matrix(void *self, const char *precision) {

@@ -7,13 +7,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define COPY(field, o, key) snprintf(field, sizeof field, "%s", cli_get_text(o, key))
@@ -27,8 +21,7 @@ static kcl_type type_field(const cJSON *o) {
 
 int cli_bench_resume_read(const char *path, cJSON **out) {
   cli_buffer text;
-  int rc = cli_contents(path, &text);
-  if (rc) return rc;
+  CLI_CALL(cli_contents(path, &text));
   *out = cJSON_Parse(text.data);
   cli_buffer_free(&text);
   if (cli_get_or(*out, "schema", 0) != CLI_BENCH_SCHEMA ||
@@ -266,11 +259,9 @@ static int read_row_object(cli_bench_run *r, const cJSON *o) {
 int cli_bench_resume_rows(const cJSON *file, cli_bench_run *r) {
   static const char *const lists[] = {"references", "rows"};
   const cJSON *one;
-  int rc = 0;
-  cJSON_ArrayForEach(one, cli_field(file, "devices")) CLI_TRY(read_device(r, one));
-  cJSON_ArrayForEach(one, cli_field(file, "matrices")) CLI_TRY(read_matrix_object(r, one));
+  cJSON_ArrayForEach(one, cli_field(file, "devices")) CLI_CALL(read_device(r, one));
+  cJSON_ArrayForEach(one, cli_field(file, "matrices")) CLI_CALL(read_matrix_object(r, one));
   for (int i = 0; i < 2; i++)
-    cJSON_ArrayForEach(one, cli_field(file, lists[i])) CLI_TRY(read_row_object(r, one));
-done:
-  return rc;
+    cJSON_ArrayForEach(one, cli_field(file, lists[i])) CLI_CALL(read_row_object(r, one));
+  return 0;
 }

@@ -4,10 +4,7 @@
 #include "cli/draw/svg.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/output.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- lines of elements */
 
@@ -186,23 +183,19 @@ static void draw_array(array_drawing *d, int i) {
 
 int cli_svg_arrays(const char *path, const char *title, const kcl_csr *A, const kcl_storage *s) {
   char integers[200];
-  cli_buffer body = {0}, b = {0};
+  CLI_OWNED_BY(cli_buffer_free) cli_buffer body = {0}, b = {0};
   array_drawing d = {.A = A, .s = s, .y = 48};
-  int rc = cli_buffer_open(&body);
-  CLI_TRY(rc);
+  CLI_CALL(cli_buffer_open(&body));
   d.f = body.f;
   draw_matrix(&d);
   for (int i = 0; i < s->arrays; i++) draw_array(&d, i);
-  CLI_TRY(cli_buffer_close(&body));
-  CLI_TRY(cli_buffer_open(&b));
+  CLI_CALL(cli_buffer_close(&body));
+  CLI_CALL(cli_buffer_open(&b));
   cli_integers_text(integers, sizeof integers, s);
   cli_svg_begin(b.f, fmax(d.right, 1.2 * cli_svg_width(title)) + 8, d.y + 6, title, true);
   cli_svg_text(b.f, 4, 16, "ink b", title);
   cli_svg_text(b.f, 4, 34, "mute", integers);
   fwrite(body.data, 1, body.size, b.f);
   cli_svg_end(b.f);
-  rc = cli_buffer_write(&b, path);
-done:
-  cli_buffer_free(&body), cli_buffer_free(&b);
-  return rc;
+  return cli_buffer_write(&b, path);
 }

@@ -4,7 +4,6 @@
 #define CLI_DRAW_ARRAYS_H
 
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/explain.h"
 
 enum { CLI_ARRAYS_ROWS = 8 }; /* most rows and columns of the matrix */

@@ -2,9 +2,7 @@
 #include "cli/draw/svg.h"
 #include "cli/ui/text.h"
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static const double LARGEST = 1e300; /* so that ranges and ticks are finite */

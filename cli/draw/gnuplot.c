@@ -3,11 +3,9 @@
 #include "cli/draw/gnuplot.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

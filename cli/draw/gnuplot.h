@@ -3,7 +3,6 @@
 #define CLI_DRAW_GNUPLOT_H
 
 #include "cli/ui/output.h"
-#include <stdio.h>
 
 /* Feeds a program, NULL-terminated arguments, and collects what it prints. Its exit code; 127: there is none of this
  * name; -1: it did not end by itself. */

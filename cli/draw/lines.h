@@ -3,8 +3,6 @@
 #define CLI_DRAW_LINES_H
 
 #include "cli/draw/svg.h"
-#include <stdbool.h>
-#include <stdio.h>
 
 typedef struct cli_line {
   char name[100], tip[300];

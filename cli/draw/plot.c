@@ -10,11 +10,7 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { RASTER = 512, SVG_RASTER = 256, POINTS = 3000 };
 
@@ -115,8 +111,7 @@ int cli_plot_history(const char *path, const char *title, const cli_curve *curve
   cli_buffer commands;
   if (count > 20) count = 20;
   if (is_svg(path)) return svg_history(path, title, curves, count, target);
-  int rc = cli_buffer_open(&commands);
-  if (rc) return rc;
+  CLI_CALL(cli_buffer_open(&commands));
   FILE *g = commands.f;
   print_gnuplot_header(g, title, 900, 520);
   history_axes(g, target);

@@ -2,7 +2,6 @@
 #ifndef CLI_DRAW_PLOT_H
 #define CLI_DRAW_PLOT_H
 
-#include "krylocl.h"
 #include "krylocl/io.h"
 
 typedef struct cli_curve { /* one line of a convergence history */

@@ -2,7 +2,6 @@
 #ifndef CLI_DRAW_STRUCTURE_H
 #define CLI_DRAW_STRUCTURE_H
 
-#include "krylocl.h"
 #include "krylocl/io.h"
 
 typedef struct cli_raster {

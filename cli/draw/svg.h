@@ -9,9 +9,6 @@
 
 #include "cli/draw/plot.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
-#include <stdbool.h>
 #include <stdio.h>
 
 enum { CLI_SVG_SERIES = 8 }; /* colours that tell things apart */

@@ -2,7 +2,6 @@
  * vision tell apart; those for dark paper are lighter forms of the same. */
 #include "cli/draw/svg.h"
 #include <stdbool.h>
-#include <stdio.h>
 
 static const struct {
   const char *selector, *property, *light, *dark;

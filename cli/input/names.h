@@ -3,8 +3,6 @@
 #define CLI_INPUT_NAMES_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
-#include <stdbool.h>
 
 /* True for ones and random: vectors that are not read. random: numbers in [-1, 1), the same in every run. */
 bool cli_is_word(const char *x);

@@ -2,7 +2,6 @@
 #include "cli/input/parameters.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include <stdio.h>
 #include <string.h>
 
 kcl_option cli_parameter(int k) {

@@ -5,7 +5,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdbool.h>
 #include <math.h>
 
 double *cli_column(const kcl_dense *B, int64_t j) {
@@ -26,20 +25,18 @@ int cli_read(kcl_context *ctx, const cli_options *o, const char *path, kcl_csr *
              kcl_dense **x0) {
   char kept[4096], rhs[4096];
   bool collection = cli_is_collection(path);
-  int rc;
   if (cli_is_generated(path)) {
     cli_busy(o, "generating %s", path);
     if (x0) *x0 = NULL;
     return cli_lib(kcl_generate(ctx, path, A, b));
   }
   cli_busy(o, "reading %s", cli_base(path));
-  CLI_TRY(cli_lib(kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1)));
-  if (collection) CLI_TRY(cli_collection(ctx, o, path, kept, sizeof kept));
-  CLI_TRY(cli_lib((o->cache ? kcl_csr_read_cached
-                            : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
+  CLI_CALL(cli_lib(kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1)));
+  if (collection) CLI_CALL(cli_collection(ctx, o, path, kept, sizeof kept));
+  CLI_CALL(cli_lib((o->cache ? kcl_csr_read_cached
+                             : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
   if (collection && b && !*b && cli_collection_rhs(kept, rhs, sizeof rhs))
-    CLI_TRY(cli_lib(kcl_dense_read(ctx, rhs, b)));
+    CLI_CALL(cli_lib(kcl_dense_read(ctx, rhs, b)));
   if (b && *b && (*b)->rows != (*A)->rows) kcl_dense_free(b); /* it is of another system */
-done:
-  return rc;
+  return 0;
 }

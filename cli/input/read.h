@@ -3,7 +3,6 @@
 #define CLI_INPUT_READ_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/io.h"
 
 /* Reads a matrix by its name: a file, one of the collection, or a generated system such as poisson2d:300. b and x0

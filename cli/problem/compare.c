@@ -4,9 +4,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
 
 kcl_check_plan cli_check_plan(const cli_options *o, double tol) {
   return (kcl_check_plan){.method = o->check, .tol = tol, .atol = o->atol, .error = o->check_tol};

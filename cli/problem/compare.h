@@ -3,7 +3,6 @@
 #define CLI_PROBLEM_COMPARE_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/check.h"
 
 /* The direct check that the options ask for; tol: of the solve. */

@@ -6,14 +6,11 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* --source, --profile and --kernels need an OpenCL device. If none was named and the choice is the cpu, the first OpenCL
  * device is opened. */
 static int need_opencl(kcl_context *ctx, const cli_options *o, kcl_device *d) {
   const char *named = o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
-  int rc;
   if (d->platform >= 0 || !(o->source || o->profile || o->kernels)) return 0;
   if (cli_ranks() > 1 || (named && *named && strcmp(named, "auto")))
     return cli_fail(KCL_USAGE,
@@ -21,20 +18,15 @@ static int need_opencl(kcl_context *ctx, const cli_options *o, kcl_device *d) {
                     o->source    ? "source"
                     : o->profile ? "profile"
                                  : "kernels");
-  CLI_TRY(cli_lib(kcl_select(ctx, "opencl", 0)));
-  CLI_TRY(cli_lib(kcl_device_current(ctx, d)));
-done:
-  return rc;
+  CLI_CALL(cli_lib(kcl_select(ctx, "opencl", 0)));
+  return cli_lib(kcl_device_current(ctx, d));
 }
 
 int cli_device(kcl_context *ctx, const cli_options *o, kcl_device *d) {
-  int rc;
   cli_busy(o, "opening the device");
-  CLI_TRY(cli_lib(cli_ranks_device(ctx, o)));
-  CLI_TRY(cli_lib(kcl_device_current(ctx, d)));
-  CLI_TRY(need_opencl(ctx, o, d));
-done:
-  return rc;
+  CLI_CALL(cli_lib(cli_ranks_device(ctx, o)));
+  CLI_CALL(cli_lib(kcl_device_current(ctx, d)));
+  return need_opencl(ctx, o, d);
 }
 
 void cli_report_device(const cli_options *o, const kcl_device *d) {

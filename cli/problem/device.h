@@ -3,7 +3,6 @@
 #define CLI_PROBLEM_DEVICE_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/device.h"
 
 /* Opens the device of the options and describes it in d. --source and --profile select an OpenCL device. */

@@ -8,7 +8,6 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <math.h>
-#include <string.h>
 
 static kcl_type wanted_type(const cli_options *o, bool complex_data) {
   if (!o->precision) return complex_data ? KCL_Z : KCL_D;
@@ -26,9 +25,8 @@ static int check_convertible(const char *name, kcl_type from, kcl_type to) {
 static int promote_matrix(kcl_context *ctx, kcl_type t, const char *name, kcl_csr **A) {
   if (*A == NULL || (*A)->type == t) return 0;
   kcl_csr *B = NULL;
-  int rc = check_convertible(name, (*A)->type, t);
-  if (!rc) rc = cli_lib(kcl_csr_convert(ctx, *A, t, &B));
-  if (rc) return rc;
+  CLI_CALL(check_convertible(name, (*A)->type, t));
+  CLI_CALL(cli_lib(kcl_csr_convert(ctx, *A, t, &B)));
   kcl_csr_free(A);
   *A = B;
   return 0;
@@ -37,9 +35,8 @@ static int promote_matrix(kcl_context *ctx, kcl_type t, const char *name, kcl_cs
 static int promote_dense(kcl_context *ctx, kcl_type t, const char *name, kcl_dense **v) {
   if (*v == NULL || (*v)->type == t) return 0;
   kcl_dense *w = NULL;
-  int rc = check_convertible(name, (*v)->type, t);
-  if (!rc) rc = cli_lib(kcl_dense_convert(ctx, *v, t, &w));
-  if (rc) return rc;
+  CLI_CALL(check_convertible(name, (*v)->type, t));
+  CLI_CALL(cli_lib(kcl_dense_convert(ctx, *v, t, &w)));
   kcl_dense_free(v);
   *v = w;
   return 0;
@@ -53,8 +50,7 @@ static int check_size(const char *path, const kcl_dense *v, int64_t rows, const 
 
 /* b = A*1 */
 static int set_ones_rhs(kcl_context *ctx, cli_problem *p) {
-  int rc = cli_lib(kcl_dense_create(ctx, p->A->rows, 1, p->A->type, &p->b));
-  if (rc) return rc;
+  CLI_CALL(cli_lib(kcl_dense_create(ctx, p->A->rows, 1, p->A->type, &p->b)));
   kcl_csr_product(p->A, NULL, NULL, p->b->val);
   p->ones = true;
   return 0;
@@ -65,7 +61,7 @@ static int set_guess(kcl_context *ctx, cli_problem *p, const char *path, const k
   const int64_t n = p->spread ? p->columns : p->A->cols;
   int rc = cli_lib(kcl_dense_create(ctx, n, p->b->cols, p->A->type, &p->x));
   if (rc || !given) return rc;
-  if ((rc = check_size(path, given, n, "columns"))) return rc;
+  CLI_CALL(check_size(path, given, n, "columns"));
   if (given->cols != 1 && given->cols != p->b->cols)
     return cli_fail(KCL_INPUT, "%s has %s columns, the right-hand side %s", path,
                     cli_count(given->cols).s, cli_count(p->b->cols).s);
@@ -125,69 +121,57 @@ static int load_vector(kcl_context *ctx, const cli_options *o, const char *name,
 
 int cli_problem_load(kcl_context *ctx, const cli_options *o, const char *A, const char *b,
                      const char *x, cli_problem *p) {
-  int rc;
-  kcl_dense *given = NULL;
+  CLI_OWNED_BY(kcl_dense_free) kcl_dense *given = NULL;
   double begin = cli_now();
-  CLI_TRY(read_system(ctx, o, A, p, b ? NULL : &p->b, x || b ? NULL : &given));
+  CLI_CALL(read_system(ctx, o, A, p, b ? NULL : &p->b, x || b ? NULL : &given));
   p->b_of_matrix = p->b != NULL;
-  if (b) CLI_TRY(load_vector(ctx, o, b, p, p->A->rows, 1, &p->b));
-  if (b) CLI_TRY(check_size(b, p->b, p->A->rows, "rows"));
-  if (x) CLI_TRY(load_vector(ctx, o, x, p, p->spread ? p->columns : p->A->cols, 1, &given));
+  if (b) CLI_CALL(load_vector(ctx, o, b, p, p->A->rows, 1, &p->b));
+  if (b) CLI_CALL(check_size(b, p->b, p->A->rows, "rows"));
+  if (x) CLI_CALL(load_vector(ctx, o, x, p, p->spread ? p->columns : p->A->cols, 1, &given));
   p->precision =
       wanted_type(o, kcl_type_complex(p->A->type) || is_complex(p->b) || is_complex(given));
-  CLI_TRY(promote_matrix(ctx, host_type(p->precision), A, &p->A));
-  CLI_TRY(promote_dense(ctx, host_type(p->precision), b ? b : A, &p->b));
-  CLI_TRY(promote_dense(ctx, host_type(p->precision), x ? x : A, &given));
-  if (!p->b) CLI_TRY(set_ones_rhs(ctx, p));
-  CLI_TRY(set_guess(ctx, p, x ? x : A, given));
+  CLI_CALL(promote_matrix(ctx, host_type(p->precision), A, &p->A));
+  CLI_CALL(promote_dense(ctx, host_type(p->precision), b ? b : A, &p->b));
+  CLI_CALL(promote_dense(ctx, host_type(p->precision), x ? x : A, &given));
+  if (!p->b) CLI_CALL(set_ones_rhs(ctx, p));
+  CLI_CALL(set_guess(ctx, p, x ? x : A, given));
   p->seconds_read = cli_now() - begin;
-done:
-  kcl_dense_free(&given);
-  return rc;
+  return 0;
 }
 
 int cli_product_load(kcl_context *ctx, const cli_options *o, const char *A, const char *x,
                      cli_problem *p) {
-  int rc;
   double begin = cli_now();
-  CLI_TRY(cli_read(ctx, o, A, &p->A, NULL, NULL));
+  CLI_CALL(cli_read(ctx, o, A, &p->A, NULL, NULL));
   const int64_t n = o->adjoint ? p->A->rows : p->A->cols;
-  CLI_TRY(load_vector(ctx, o, x, p, n, 1, &p->x));
-  CLI_TRY(check_size(x, p->x, n, o->adjoint ? "rows" : "columns"));
+  CLI_CALL(load_vector(ctx, o, x, p, n, 1, &p->x));
+  CLI_CALL(check_size(x, p->x, n, o->adjoint ? "rows" : "columns"));
   p->precision = wanted_type(o, kcl_type_complex(p->A->type) || is_complex(p->x));
-  CLI_TRY(promote_dense(ctx, host_type(p->precision), x, &p->x));
-  CLI_TRY(promote_matrix(ctx, p->precision, A, &p->A));
+  CLI_CALL(promote_dense(ctx, host_type(p->precision), x, &p->x));
+  CLI_CALL(promote_matrix(ctx, p->precision, A, &p->A));
   p->seconds_read = cli_now() - begin;
-done:
-  return rc;
+  return 0;
 }
 
 int cli_addend_load(kcl_context *ctx, const cli_options *o, const char *y, const cli_problem *p,
                     kcl_dense **out) {
   const int64_t n = o->adjoint ? p->A->cols : p->A->rows, cols = p->x->cols;
-  int rc;
-  CLI_TRY(load_vector(ctx, o, y, p, n, cols, out));
-  CLI_TRY(check_size(y, *out, n, o->adjoint ? "columns" : "rows"));
+  CLI_CALL(load_vector(ctx, o, y, p, n, cols, out));
+  CLI_CALL(check_size(y, *out, n, o->adjoint ? "columns" : "rows"));
   if ((*out)->cols != cols)
-    CLI_TRY(cli_fail(KCL_INPUT, "%s has %s columns, x has %s", y, cli_count((*out)->cols).s,
-                     cli_count(cols).s));
-  CLI_TRY(promote_dense(ctx, host_type(p->precision), y, out));
-done:
-  return rc;
+    CLI_CALL(cli_fail(KCL_INPUT, "%s has %s columns, x has %s", y, cli_count((*out)->cols).s,
+                      cli_count(cols).s));
+  return promote_dense(ctx, host_type(p->precision), y, out);
 }
 
 int cli_near_null_load(kcl_context *ctx, const cli_options *o, cli_problem *p) {
-  kcl_dense *at = NULL;
-  int rc;
+  CLI_OWNED_BY(kcl_dense_free) kcl_dense *at = NULL;
   if (o->near_null && o->coordinates)
     return cli_fail(KCL_USAGE, "--near-null and --coordinates: one of them is enough");
   if (o->near_null) return cli_lib(kcl_dense_read(ctx, o->near_null, &p->near_null));
   if (!o->coordinates) return 0;
-  CLI_TRY(cli_lib(kcl_dense_read(ctx, o->coordinates, &at)));
-  CLI_TRY(cli_lib(kcl_rigid_modes(ctx, at, &p->near_null)));
-done:
-  kcl_dense_free(&at);
-  return rc;
+  CLI_CALL(cli_lib(kcl_dense_read(ctx, o->coordinates, &at)));
+  return cli_lib(kcl_rigid_modes(ctx, at, &p->near_null));
 }
 
 void cli_problem_free(cli_problem *p) {
@@ -199,8 +183,7 @@ void cli_problem_free(cli_problem *p) {
 
 int cli_matrix_load(kcl_context *ctx, const cli_options *o, const char *path, kcl_csr **A,
                     kcl_type *precision) {
-  int rc = cli_read(ctx, o, path, A, NULL, NULL);
-  if (rc) return rc;
+  CLI_CALL(cli_read(ctx, o, path, A, NULL, NULL));
   *precision = wanted_type(o, kcl_type_complex((*A)->type));
   return promote_matrix(ctx, host_type(*precision), path, A);
 }

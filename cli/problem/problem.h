@@ -3,9 +3,7 @@
 #define CLI_PROBLEM_PROBLEM_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/io.h"
-#include <stdbool.h>
 
 typedef struct cli_problem {  /* A x = b on the host, all of type D or all of type Z */
   bool spread;                /* each rank has its own rows of A, b and x; the set-up frees A */

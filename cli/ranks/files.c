@@ -9,12 +9,9 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdio.h>
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
-#include <stdlib.h>
-#include <string.h>
 
 bool cli_ranks_spread(const cli_options *o) {
   const char *read = getenv("KRYLOCL_READ");
@@ -53,11 +50,10 @@ static int read_own_rows(kcl_context *ctx, const cli_options *o, const place *at
 
 int cli_ranks_read(kcl_context *ctx, const cli_options *o, const char *path, cli_problem *p,
                    kcl_dense **b, kcl_dense **x0) {
-  kcl_mpi_part part = {0};
+  CLI_OWNED_BY(kcl_mpi_part_free) kcl_mpi_part part = {0};
   place at;
-  int rc;
-  CLI_TRY(find_files(ctx, o, path, &at));
-  CLI_TRY(read_own_rows(ctx, o, &at, &part));
+  CLI_CALL(find_files(ctx, o, path, &at));
+  CLI_CALL(read_own_rows(ctx, o, &at, &part));
   p->A = part.A, part.A = NULL;
   p->whole = *p->A;
   p->whole.row_ptr = NULL;
@@ -70,10 +66,8 @@ int cli_ranks_read(kcl_context *ctx, const cli_options *o, const char *path, cli
   p->whole.stored = part.stored;
   if (b) *b = part.b, part.b = NULL;
   if (x0) *x0 = part.x0, part.x0 = NULL;
-  if (b && !*b && at.b[0]) rc = cli_ranks_dense_read(ctx, at.b, p->A->rows, b);
-done:
-  kcl_mpi_part_free(&part);
-  return rc;
+  if (b && !*b && at.b[0]) CLI_CALL(cli_ranks_dense_read(ctx, at.b, p->A->rows, b));
+  return 0;
 }
 
 int cli_ranks_dense_read(kcl_context *ctx, const char *path, int64_t own, kcl_dense **out) {

@@ -4,9 +4,6 @@
 
 #include "cli/problem/problem.h"
 #include "cli/ui/options.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
-#include <stdbool.h>
 
 /* True if each rank reads its own rows. */
 bool cli_ranks_spread(const cli_options *o);

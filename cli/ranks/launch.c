@@ -7,12 +7,8 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,7 +110,7 @@ int cli_launch(const cli_options *o) {
   enum { BEFORE = 4 };
   char self[4096], count[16];
   const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  char **line = calloc((size_t)o->argc + BEFORE, sizeof *line);
+  CLI_OWNED char **line = calloc((size_t)o->argc + BEFORE, sizeof *line);
   if (!line) return cli_fail(KCL_MEMORY, "out of memory");
   snprintf(count, sizeof count, "%d", cli_device_count(o));
   self[n > 0 ? n : 0] = 0;
@@ -130,7 +126,5 @@ int cli_launch(const cli_options *o) {
   const pid_t pid = fork();
   if (pid == 0) exec_launcher(line);
   launcher = pid;
-  int rc = pid < 0 ? cli_fail(KCL_MEMORY, "fork: %s", strerror(errno)) : wait_for_launcher(pid);
-  free(line);
-  return rc;
+  return pid < 0 ? cli_fail(KCL_MEMORY, "fork: %s", strerror(errno)) : wait_for_launcher(pid);
 }

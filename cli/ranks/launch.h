@@ -3,7 +3,6 @@
 #define CLI_RANKS_LAUNCH_H
 
 #include "cli/ui/options.h"
-#include <stdbool.h>
 
 /* Called by rank 0 of several after cli_interrupt_begin: handles the signals that cli_launch passes on. checkpoints: SIGUSR1 of another
  * sender asks for one and ends nothing. */

@@ -7,8 +7,6 @@
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 const kcl_bench_plan cli_product_plan = {
     .iterations = 1000, .samples = CLI_PRODUCT_SAMPLES, .seconds = 0.14};
@@ -37,21 +35,18 @@ static int time_apply(const cli_product_call *c, const kcl_product *p, double *s
 int cli_product_apply(kcl_context *ctx, const cli_product_call *c, double *seconds) {
   const bool narrow = c->precision == KCL_S || c->precision == KCL_C, floats = narrow && c->x;
   const float alpha[2] = {(float)c->alpha[0], 0}, beta[2] = {(float)c->beta[0], 0};
-  float *x = floats ? as_floats(c->x) : NULL, *y = floats ? as_floats(c->y) : NULL;
+  CLI_OWNED float *x = floats ? as_floats(c->x) : NULL, *y = floats ? as_floats(c->y) : NULL;
   kcl_product p = {.cols = c->columns, .adjoint = c->adjoint};
-  int rc;
-  CLI_TRY(cli_ranks_agreed(
+  CLI_CALL(cli_ranks_agreed(
       ctx, floats && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0));
   if (c->x) p.x = x ? (const void *)x : c->x->val, p.y = y ? (void *)y : c->y->val;
   if (cli_ranks() == 1) {
     p.alpha = floats ? (const void *)alpha : c->alpha;
     p.beta = floats ? (const void *)beta : c->beta;
   }
-  CLI_TRY(time_apply(c, &p, seconds));
+  CLI_CALL(time_apply(c, &p, seconds));
   for (int64_t i = 0; y && i < count_parts(c->y); i++) c->y->val[i] = (double)y[i];
-done:
-  free(x), free(y);
-  return rc;
+  return 0;
 }
 
 /* ---------------------------------------------------------------- timing */
@@ -60,8 +55,7 @@ done:
 int cli_product_time(kcl_operator *op, bool adjoint, int columns, const kcl_bench_plan *plan,
                      double sample[CLI_PRODUCT_SAMPLES]) {
   double once;
-  int rc = cli_lib(kcl_operator_time(op, adjoint, columns, 1, 1, &once));
-  if (rc) return rc;
+  CLI_CALL(cli_lib(kcl_operator_time(op, adjoint, columns, 1, 1, &once)));
   const double fit = plan->seconds / plan->samples / fmax(once, 1e-9),
                products = fmin(fmax(fit, 1), plan->iterations);
   return cli_lib(kcl_operator_time(op, adjoint, columns, (int)products, plan->samples, sample));
@@ -70,17 +64,15 @@ int cli_product_time(kcl_operator *op, bool adjoint, int columns, const kcl_benc
 /* A device that refuses the whole matrix has no time. */
 static int time_whole_matrix(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
                              const kcl_bench_plan *plan, double *seconds) {
-  kcl_operator *op = NULL;
+  CLI_OWNED_BY(kcl_operator_free) kcl_operator *op = NULL;
   double sample[CLI_PRODUCT_SAMPLES];
   int rc = kcl_operator_create(ctx, A, o, &op);
   *seconds = NAN;
   if (rc == KCL_REFUSED || rc == KCL_MEMORY) return 0;
-  CLI_TRY(cli_lib(rc));
-  CLI_TRY(cli_product_time(op, false, 1, plan, sample));
+  CLI_CALL(cli_lib(rc));
+  CLI_CALL(cli_product_time(op, false, 1, plan, sample));
   *seconds = cli_median(sample, plan->samples);
-done:
-  kcl_operator_free(&op);
-  return rc;
+  return 0;
 }
 
 double cli_product_alone(const cli_product_part *list) {
@@ -146,16 +138,15 @@ static int list_parts(kcl_context *ctx, kcl_operator *op, cli_product_part **lis
 int cli_product_parts(kcl_context *ctx, const kcl_csr *A, const kcl_operator_options *o,
                       kcl_operator *op, const kcl_bench_plan *plan, cli_product_part **list) {
   int rc;
-  CLI_TRY(list_parts(ctx, op, list));
+  CLI_CALL(list_parts(ctx, op, list));
   for (int p = 0; p < cli_ranks(); p++) {
     double seconds = NAN;
     rc = p == cli_rank() ? time_whole_matrix(ctx, A, o, plan, &seconds) : 0;
-    CLI_TRY(cli_ranks_agreed(ctx, rc));
+    CLI_CALL(cli_ranks_agreed(ctx, rc));
     cli_ranks_share_from(p, &seconds, sizeof seconds);
     (*list)[p].seconds_alone = seconds;
   }
-done:
-  return rc;
+  return 0;
 }
 
 #else /* built without MPI */

@@ -3,9 +3,7 @@
 #define CLI_RANKS_PRODUCT_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/bench.h"
-#include <stdbool.h>
 
 enum { CLI_PRODUCT_SAMPLES = 7 };
 

@@ -7,7 +7,6 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include <stdio.h>
 
 static int rank, ranks = 1;
 

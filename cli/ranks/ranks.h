@@ -4,8 +4,6 @@
 
 #include "cli/ui/options.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include <stdbool.h>
 
 /* Starts MPI if a launcher started this process. */
 void cli_ranks_begin(int *argc, char ***argv);

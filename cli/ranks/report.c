@@ -4,8 +4,6 @@
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"

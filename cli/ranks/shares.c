@@ -2,9 +2,7 @@
 #include "cli/ranks/shares.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

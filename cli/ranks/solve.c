@@ -7,8 +7,6 @@
 #include "cli/ranks/shares.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/say.h"
-#include "krylocl/device.h"
-#include <stdbool.h>
 #include <stdlib.h>
 
 void cli_describe(cli_run *r) { kcl_solver_info(r->solver, &r->setup); }

@@ -4,8 +4,6 @@
 
 #include "cli/solve/run.h"
 #include "cli/ui/options.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
 
 int cli_ranks_device(kcl_context *ctx, const cli_options *o);
 int cli_setup(kcl_context *ctx, cli_run *r);

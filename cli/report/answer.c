@@ -5,9 +5,6 @@
 #include "cli/report/rank_test.h"
 #include "cli/report/report.h"
 #include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 static const double CLOSE = 1.02; /* a factor that does not matter in practice */

@@ -4,10 +4,7 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
 
 enum { PITCH = 20, TOP = 30, NUMBERS = 74 };
 

@@ -18,12 +18,7 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/io.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double LEVEL = 0.05; /* probability of a false alarm among all times of single runs */
 
@@ -69,7 +64,8 @@ static void decide_pair(const cli_comparison *c, cli_report_pair *p) {
 }
 
 static int decide_all(cli_comparison *c) {
-  double *p = calloc((size_t)c->count + 1, sizeof *p), found = 0;
+  CLI_OWNED double *p = calloc((size_t)c->count + 1, sizeof *p);
+  double found = 0;
   int rc = p ? 0 : cli_fail(KCL_MEMORY, "out of memory: the samples");
   for (int i = 0; i < c->count && !rc; i++) p[i] = c->list[i].typical.p;
   if (!rc) cli_rank_holm(p, c->count);
@@ -77,7 +73,6 @@ static int decide_all(cli_comparison *c) {
   if (!rc && c->runs == 1) rc = ratio_spread(c, &found);
   c->limit = fmax(c->o->least / 100, expm1(found));
   for (int i = 0; i < c->count && !rc; i++) decide_pair(c, &c->list[i]);
-  free(p);
   return rc;
 }
 

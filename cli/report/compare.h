@@ -6,7 +6,6 @@
 #include "cli/report/rank_test.h"
 #include "cli/report/report.h"
 #include "cli/ui/options.h"
-#include <stdbool.h>
 
 typedef enum cli_pair_verdict {
   CLI_PAIR_SAME,

@@ -7,12 +7,8 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { MOST = 12 };
 
@@ -69,7 +65,7 @@ static int draw_convergence(FILE *f, const cli_report_data *r, const cli_report_
                             bool alone, bool timed) {
   const cJSON *first = s->solve->json, *matrix = cli_field(first, "matrix");
   char title[300], name[200];
-  int rc = 0;
+  CLI_OWNED_BY(cli_lines_free)
   cli_lines l = {.title = title,
                  .x_title = timed ? "seconds, set-up included" : "iterations",
                  .y_title = "relative residual",
@@ -83,11 +79,9 @@ static int draw_convergence(FILE *f, const cli_report_data *r, const cli_report_
            timed ? "seconds" : "iterations");
   for (int i = 0; i < r->file_count && l.count < MOST; i++)
     if (r->files[i].solve && same_solve_matrix(&r->files[i], s->solve))
-      CLI_TRY(add_residual_line(&l, r->files[i].json, timed));
+      CLI_CALL(add_residual_line(&l, r->files[i].json, timed));
   cli_lines_draw(f, &l, alone);
-done:
-  cli_lines_free(&l);
-  return rc;
+  return 0;
 }
 
 static int by_iterations(FILE *f, const cli_report_data *r, const cli_report_subject *s,

@@ -7,10 +7,7 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
 
 enum { POINTS = 81, MOST = 7 };
 static const double LONGEST = 1e5, CUT = 3; /* iterations; the picture ends there */
@@ -79,12 +76,12 @@ static int add_even_line(const cli_report_data *r, const cli_bench_row *row,
 static int draw_even(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
   const cli_report_group *g = s->g;
   char title[420], name[120];
-  int rc = 0;
   if (g->count < 2) return 0;
   const cli_bench_row *against = NULL;
   for (int i = 0; i < g->count && !against; i++)
     against = cli_bench_pays(&r->run, &r->run.rows[g->rows[i]]).against;
   if (!against || !(row_setup_seconds(against) > 0)) return 0;
+  CLI_OWNED_BY(cli_lines_free)
   cli_lines l = {.title = title,
                  .x_title = cli_bench_alone(g->key) ? "products" : "iterations",
                  .y_title = name,
@@ -100,12 +97,10 @@ static int draw_even(FILE *f, const cli_report_data *r, const cli_report_subject
   for (int i = 0; i < g->count; i++) {
     const cli_bench_row *row = &r->run.rows[g->rows[i]];
     if (row != against && l.count < MOST && (i < 4 || best_somewhere(r, g, g->rows[i])))
-      CLI_TRY(add_even_line(r, row, against, &l));
+      CLI_CALL(add_even_line(r, row, against, &l));
   }
   cli_lines_draw(f, &l, alone);
-done:
-  cli_lines_free(&l);
-  return rc;
+  return 0;
 }
 
 const cli_report_figure cli_report_even = {

@@ -4,11 +4,8 @@
 #include "cli/report/report.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct place { /* place of an object in the file: rows[3] */

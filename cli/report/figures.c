@@ -6,12 +6,8 @@
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 const cli_report_figure *cli_report_figure_at(int i) {
@@ -104,22 +100,18 @@ static int write_png(writing *w, const cli_buffer *svg, const char *path) {
 
 static int write_one(void *self, const cli_report_figure *figure, const cli_report_subject *s) {
   writing *w = self;
-  cli_buffer svg;
+  CLI_OWNED_BY(cli_buffer_free) cli_buffer svg = {0};
   char name[240], path[4400];
-  int rc = cli_buffer_open(&svg);
-  if (rc) return rc;
-  CLI_TRY(figure->draw(svg.f, w->r, s, true));
-  CLI_TRY(cli_buffer_close(&svg));
-  if (!svg.size) goto done;
+  CLI_CALL(cli_buffer_open(&svg));
+  CLI_CALL(figure->draw(svg.f, w->r, s, true));
+  CLI_CALL(cli_buffer_close(&svg));
+  if (!svg.size) return 0;
   figure_name(w, figure, s, name, sizeof name);
   snprintf(path, sizeof path, "%.4000s/%s.svg", w->folder, name);
-  CLI_TRY(cli_write(path, svg.data, svg.size));
+  CLI_CALL(cli_write(path, svg.data, svg.size));
   w->written++;
   snprintf(path, sizeof path, "%.4000s/%s.png", w->folder, name);
-  if (!w->no_png) CLI_TRY(write_png(w, &svg, path));
-done:
-  cli_buffer_free(&svg);
-  return rc;
+  return w->no_png ? 0 : write_png(w, &svg, path);
 }
 
 int cli_report_files(const cli_report_data *r, const char *folder) {

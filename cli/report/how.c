@@ -8,8 +8,6 @@
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 static void print_definition(FILE *f, const char *name, const char *text) {

@@ -3,8 +3,6 @@
 #include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/output.h"
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

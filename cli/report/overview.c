@@ -4,10 +4,7 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

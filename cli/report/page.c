@@ -7,9 +7,6 @@
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/text.h"
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct writer {
   FILE *f;
@@ -44,13 +41,12 @@ static void print_answers(FILE *f, const cli_report_data *r) {
 
 static int print_figure(void *self, const cli_report_figure *figure, const cli_report_subject *s) {
   writer *w = self;
-  cli_buffer svg;
-  int rc;
+  CLI_OWNED_BY(cli_buffer_free) cli_buffer svg = {0};
   if (s->matrix != w->matrix && figure->scope != CLI_REPORT_RUN) return 0;
-  CLI_TRY(cli_buffer_open(&svg));
-  CLI_TRY(figure->draw(svg.f, w->r, s, false));
-  CLI_TRY(cli_buffer_close(&svg));
-  if (!svg.size) goto done;
+  CLI_CALL(cli_buffer_open(&svg));
+  CLI_CALL(figure->draw(svg.f, w->r, s, false));
+  CLI_CALL(cli_buffer_close(&svg));
+  if (!svg.size) return 0;
   fprintf(w->f, "<figure><h3>%s", figure->title);
   if (s->g) {
     const cli_report_name name =
@@ -78,9 +74,7 @@ static int print_figure(void *self, const cli_report_figure *figure, const cli_r
   w->last = figure;
   fwrite(svg.data, 1, svg.size, w->f);
   fputs("</figure>\n", w->f);
-done:
-  cli_buffer_free(&svg);
-  return rc;
+  return 0;
 }
 
 static int print_figures(FILE *f, const cli_report_data *r, cli_report_scope from,
@@ -221,11 +215,10 @@ static int print_body(FILE *f, const cli_report_data *r) {
 }
 
 int cli_report_page(const cli_report_data *r, const char *path) {
-  cli_buffer b;
-  int rc;
-  CLI_TRY(cli_buffer_open(&b));
+  CLI_OWNED_BY(cli_buffer_free) cli_buffer b = {0};
+  CLI_CALL(cli_buffer_open(&b));
   print_page_head(b.f, r);
-  CLI_TRY(print_body(b.f, r));
+  CLI_CALL(print_body(b.f, r));
   fputs("<section>\n<h2>How it was measured</h2>\n", b.f);
   cli_report_how(b.f, r);
   fputs("</section>\n", b.f);
@@ -233,7 +226,4 @@ int cli_report_page(const cli_report_data *r, const char *path) {
   print_data(b.f, r);
   fputs("</body></html>\n", b.f);
   return cli_buffer_write(&b, path);
-done:
-  cli_buffer_free(&b);
-  return rc;
 }

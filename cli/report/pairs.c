@@ -6,12 +6,7 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const kcl_samples *row_samples(const cli_bench_row *row, bool product) {
   return product ? &row->measured.product : &row->measured.iteration;
@@ -68,8 +63,8 @@ static int by_samples(const kcl_samples *x, const kcl_samples *y, cli_report_pai
 
 static int by_runs(const cli_comparison *c, const cli_bench_row *const *found, cli_report_pair *p) {
   const int n = c->runs;
-  double *typical = calloc(4 * (size_t)n, sizeof *typical),
-         *least = typical ? typical + 2 * n : NULL;
+  CLI_OWNED double *typical = calloc(4 * (size_t)n, sizeof *typical);
+  double *least = typical ? typical + 2 * n : NULL;
   int rc = typical ? 0 : KCL_MEMORY;
   for (int f = 0; f < 2 * n && !rc; f++)
     typical[f] = row_median(found[f], p->product),
@@ -77,7 +72,6 @@ static int by_runs(const cli_comparison *c, const cli_bench_row *const *found, c
   if (!rc) rc = cli_rank_compare(typical, n, typical + n, n, &p->typical);
   if (!rc) rc = cli_rank_compare(least, n, least + n, n, &p->least);
   if (!rc) p->old = cli_median(typical, n), p->new = cli_median(typical + n, n);
-  free(typical);
   return rc;
 }
 
@@ -129,8 +123,7 @@ static int add_pairs(cli_comparison *c, const cli_bench_row *row, const cli_benc
   const int first = c->count;
   for (int product = 0; product < 2 && whole; product++) {
     cli_report_pair *p = &c->list[c->count];
-    int rc = compare_pair(c, found, product, p);
-    if (rc) return rc;
+    CLI_CALL(compare_pair(c, found, product, p));
     c->count += p->samples > 0;
   }
   int rc = whole ? drift_of(c, row, found, &drift) : 0;
@@ -140,12 +133,9 @@ static int add_pairs(cli_comparison *c, const cli_bench_row *row, const cli_benc
 
 int cli_report_pairs(cli_comparison *c) {
   const cli_bench_run *b = &c->file[0].run;
-  const cli_bench_row **found = calloc(2 * (size_t)c->runs, sizeof *found);
-  int rc = 0;
+  CLI_OWNED const cli_bench_row **found = calloc(2 * (size_t)c->runs, sizeof *found);
   c->list = calloc(2 * (size_t)b->row_count + 2, sizeof *c->list);
-  CLI_TRY(c->list && found ? 0 : cli_fail(KCL_MEMORY, "out of memory: the rows"));
-  for (int i = 0; i < b->row_count; i++) CLI_TRY(add_pairs(c, &b->rows[i], found));
-done:
-  free(found);
-  return rc;
+  CLI_CALL(c->list && found ? 0 : cli_fail(KCL_MEMORY, "out of memory: the rows"));
+  for (int i = 0; i < b->row_count; i++) CLI_CALL(add_pairs(c, &b->rows[i], found));
+  return 0;
 }

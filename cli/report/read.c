@@ -6,13 +6,7 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- one file */
 
@@ -84,40 +78,37 @@ static int join_report_row(cli_report_data *r, cli_bench_row *row) {
 }
 
 static int join_run(cli_report_data *r, cli_bench_run *one, int origin) {
-  int rc = 0;
-  int *place = calloc((size_t)one->place_count + (size_t)one->matrix_count + 1, sizeof *place);
+  CLI_OWNED int *place =
+      calloc((size_t)one->place_count + (size_t)one->matrix_count + 1, sizeof *place);
   int *matrix = place ? place + one->place_count : NULL;
-  CLI_TRY(place ? 0 : cli_fail(KCL_MEMORY, "out of memory: the rows"));
+  CLI_CALL(place ? 0 : cli_fail(KCL_MEMORY, "out of memory: the rows"));
   for (int i = 0; i < one->place_count; i++)
-    CLI_TRY((place[i] = join_place(&r->run, &one->places[i])) < 0
-                ? cli_fail(KCL_MEMORY, "out of memory: the devices")
-                : 0);
+    CLI_CALL((place[i] = join_place(&r->run, &one->places[i])) < 0
+                 ? cli_fail(KCL_MEMORY, "out of memory: the devices")
+                 : 0);
   for (int i = 0; i < one->matrix_count; i++)
-    CLI_TRY((matrix[i] = join_matrix(&r->run, &one->matrices[i])) < 0
-                ? cli_fail(KCL_MEMORY, "out of memory: the matrices")
-                : 0);
+    CLI_CALL((matrix[i] = join_matrix(&r->run, &one->matrices[i])) < 0
+                 ? cli_fail(KCL_MEMORY, "out of memory: the matrices")
+                 : 0);
   for (int i = 0; i < one->row_count; i++) {
     cli_bench_row *row = &one->rows[i];
     row->matrix = matrix[row->matrix], row->origin = origin;
     if (row->place >= 0) row->place = place[row->place];
-    CLI_TRY(join_report_row(r, row));
+    CLI_CALL(join_report_row(r, row));
   }
-done:
-  free(place);
-  return rc;
+  return 0;
 }
 
 /* Adds a file, or its text in memory. */
 static int add_report_file(cli_report_data *r, const char *path, const char *text) {
   cli_report_file *file = &r->files[r->file_count++];
-  cli_bench_run one = {.o = r->o, .shown = true};
+  CLI_OWNED_BY(cli_bench_close) cli_bench_run one = {.o = r->o, .shown = true};
   *file = (cli_report_file){.path = path};
   int rc = text ? cli_buffer_open(&file->text) : cli_contents(path, &file->text);
   if (text && !rc) fputs(text, file->text.f), rc = cli_buffer_close(&file->text);
   if (!rc) rc = parse_report_file(file);
   if (!rc && !file->solve) rc = cli_bench_resume_rows(file->json, &one);
   if (!rc && !file->solve) rc = join_run(r, &one, r->file_count - 1);
-  cli_bench_close(&one);
   return rc;
 }
 

@@ -14,8 +14,6 @@
 #include "cli/bench/bench.h"
 #include "cli/ui/options.h"
 #include "cli/ui/output.h"
-#include <stdbool.h>
-#include <stdio.h>
 
 struct cJSON;
 

@@ -5,12 +5,8 @@
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
 #include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { HEIGHT = 300, LEFT = 58, LABELS = 20 };
 

@@ -5,10 +5,8 @@
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

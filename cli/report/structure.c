@@ -6,7 +6,6 @@
 #include "cli/ui/text.h"
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 enum { HEIGHT = 170, TOP = 28, LEFT = 62 };
 

@@ -3,7 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include <stdbool.h>
-#include <stdio.h>
 
 static const char
     light[] = ":root{color-scheme:light "

@@ -4,11 +4,7 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/bench.h"
-#include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,11 +6,6 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/device.h"
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { LINES = 6, COUNTS = 64 };
 
@@ -89,8 +84,8 @@ static const cli_report_group *most_threads_group(const cli_report_data *r,
 static int draw_threads(FILE *f, const cli_report_data *r, const cli_report_subject *s,
                         bool alone) {
   char title[420];
-  int rc = 0;
   series widest = {.count = 0};
+  CLI_OWNED_BY(cli_lines_free)
   cli_lines l = {.title = title,
                  .x_title = "threads",
                  .y_title = "speed-up",
@@ -106,15 +101,13 @@ static int draw_threads(FILE *f, const cli_report_data *r, const cli_report_subj
   for (int i = 0; i < g->count && l.count < LINES; i++) {
     const series one = series_of(r, g, r->run.rows[g->rows[i]].format);
     if (one.count < 2) continue;
-    CLI_TRY(add_thread_line(&l, &one));
+    CLI_CALL(add_thread_line(&l, &one));
     if (one.count > widest.count) widest = one;
   }
   for (int k = 0; k < widest.count && k < 16; k++) l.marks[l.mark_count++] = widest.threads[k];
-  if (l.count) CLI_TRY(add_ideal_line(&l, &widest));
+  if (l.count) CLI_CALL(add_ideal_line(&l, &widest));
   cli_lines_draw(f, &l, alone);
-done:
-  cli_lines_free(&l);
-  return rc;
+  return 0;
 }
 
 const cli_report_figure cli_report_threads = {

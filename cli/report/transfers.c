@@ -6,7 +6,6 @@
 #include "krylocl.h"
 #include <stdbool.h>
 #include <math.h>
-#include <stdio.h>
 
 enum { LINE = 20, HEAD = 30, LABELS = 74 };
 

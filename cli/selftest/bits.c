@@ -3,8 +3,6 @@
 #include "cli/selftest/selftest.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
-#include <stdio.h>
-#include <string.h>
 
 typedef struct bits_test {
   const char *system;
@@ -43,20 +41,11 @@ static void make_exact(kcl_csr *A, double *b, bool unsymmetric) {
   }
 }
 
-static int make_exact_options(const bits_test *s, kcl_options **o) {
-  char text[160];
-  snprintf(text, sizeof text, "solver=%s precond=%s precision=%c restart=6 symmetry=exact",
-           s->method, s->precond, s->precision);
-  int rc = kcl_options_create(o);
-  return rc ? rc : kcl_options_parse(*o, text);
-}
-
-static void compare_checksum(const bits_test *s, const kcl_dense *x, const kcl_result *result,
-                             cli_selftest_result *r) {
+static void compare_checksum(const bits_test *s, const kcl_dense *x, cli_selftest_result *r) {
   const size_t size = (size_t)x->rows * kcl_type_size(x->type);
   const unsigned long long sum = kcl_checksum(x->val, size);
-  if (!result->converged)
-    snprintf(r->reason, sizeof r->reason, "%s", kcl_reason_text(result->reason));
+  if (!r->solve.converged)
+    snprintf(r->reason, sizeof r->reason, "%s", kcl_reason_text(r->solve.reason));
   else if (sum != s->checksum)
     snprintf(r->reason, sizeof r->reason, "the checksum of x is 0x%016llx, not 0x%016llx", sum,
              s->checksum);
@@ -70,46 +59,32 @@ static bool starts_with_refusal(const char *message) {
 
 static int solve_exact(const cli_battery *t, const bits_test *s, const kcl_csr *A,
                        const kcl_dense *b, kcl_dense *x, cli_selftest_result *r) {
-  kcl_matrix *M = NULL;
-  kcl_solver *solver = NULL;
-  kcl_options *o = NULL;
-  const kcl_vectors from = {.size = sizeof from, .data = b->val, .type = kcl_type_letter(b->type)};
-  kcl_vectors to = {.size = sizeof to, .data = x->val, .type = kcl_type_letter(x->type)};
-  kcl_result result = {.size = sizeof result};
-  int rc;
-  CLI_TRY(cli_lib(make_exact_options(s, &o)));
-  CLI_TRY(cli_lib(kcl_matrix_lend(t->ctx, A, &M)));
-  int failed = kcl_context_set_reproducible(t->ctx, 1);
-  if (!failed) failed = kcl_solver_create(M, NULL, o, &solver);
-  r->refused = failed && starts_with_refusal(kcl_error());
-  if (!failed) failed = kcl_solve(solver, &from, &to, NULL, &result);
-  if (failed)
-    snprintf(r->reason, sizeof r->reason, "%s", kcl_error());
-  else
-    compare_checksum(s, x, &result, r);
-done:
+  char options[160];
+  snprintf(options, sizeof options, "solver=%s precond=%s precision=%c restart=6 symmetry=exact",
+           s->method, s->precond, s->precision);
+  r->setup = kcl_context_set_reproducible(t->ctx, 1);
+  if (r->setup) snprintf(r->reason, sizeof r->reason, "%s", kcl_error());
+  const int rc = r->setup ? 0 : cli_selftest_solve(t, options, A, b, x, r);
   kcl_context_set_reproducible(t->ctx, 0);
-  kcl_solver_free(&solver), kcl_matrix_free(&M), kcl_options_free(&o);
+  r->refused = r->setup && starts_with_refusal(r->reason);
+  if (!rc && !*r->reason) compare_checksum(s, x, r);
   return rc;
 }
 
 static int test_bits(cli_battery *t, const bits_test *s) {
   char test[160];
   cli_selftest_result r = {.refused = false};
-  kcl_csr *A = NULL;
-  kcl_dense *b = NULL, *x = NULL;
-  int rc;
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  CLI_OWNED_BY(kcl_dense_free) kcl_dense *b = NULL, *x = NULL;
   snprintf(test, sizeof test, "%s with %s on %s%s", s->method, s->precond, s->system,
            s->unsymmetric ? ", unsymmetric" : "");
   cli_busy(t->o, "%s", test);
-  CLI_TRY(cli_selftest_system(t, s->system, &A, &b));
-  CLI_TRY(cli_lib(kcl_dense_create(t->ctx, A->cols, 1, b->type, &x)));
+  CLI_CALL(cli_selftest_system(t, s->system, &A, &b));
+  CLI_CALL(cli_lib(kcl_dense_create(t->ctx, A->cols, 1, b->type, &x)));
   make_exact(A, b->val, s->unsymmetric);
-  CLI_TRY(solve_exact(t, s, A, b, x, &r));
+  CLI_CALL(solve_exact(t, s, A, b, x, &r));
   cli_selftest_count(t, test, &r);
-done:
-  kcl_csr_free(&A), kcl_dense_free(&b), kcl_dense_free(&x);
-  return rc;
+  return 0;
 }
 
 int cli_selftest_bits(cli_battery *t) {

@@ -4,10 +4,7 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl/bench.h"
-#include "krylocl/explain.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { COLUMNS = 3 };
 
@@ -85,21 +82,18 @@ static int test_product(const product_test *p, bool adjoint, int columns) {
   char test[160];
   cli_selftest_result r = {.refused = false};
   const kcl_csr *A = adjoint ? p->AH : p->A;
-  product_vectors v = {.x = NULL};
-  int rc;
+  CLI_OWNED_BY(free_vectors) product_vectors v = {.x = NULL};
   snprintf(test, sizeof test, "%s on %s, y = %s x, %d column%s", p->format, p->system,
            adjoint ? "A^H" : "A", columns, columns == 1 ? "" : "s");
   cli_busy(p->t->o, "%s", test);
-  CLI_TRY(make_vectors(p, A, &v));
+  CLI_CALL(make_vectors(p, A, &v));
   const kcl_product product = {.x = v.x, .y = v.y, .cols = columns, .adjoint = adjoint};
   if (kcl_operator_apply(p->op, &product))
     snprintf(r.reason, sizeof r.reason, "%s", kcl_error());
   else
-    CLI_TRY(check_columns(p, A, &v, columns, &r));
+    CLI_CALL(check_columns(p, A, &v, columns, &r));
   cli_selftest_count(p->t, test, &r);
-done:
-  free_vectors(&v);
-  return rc;
+  return 0;
 }
 
 /* A format with one column per pass, and with several. */

@@ -4,9 +4,7 @@
 #define CLI_SELFTEST_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/io.h"
-#include <stdbool.h>
 
 struct cJSON;
 
@@ -24,10 +22,15 @@ typedef struct cli_battery {
 typedef struct cli_selftest_result {
   bool refused;
   char reason[600]; /* empty: right */
+  int setup;        /* of a solve: status of its set-up */
+  kcl_result solve;
 } cli_selftest_result;
 
 /* A generated system in the type of the precision. *b may be NULL. 0, or an exit code after a message. */
 int cli_selftest_system(const cli_battery *t, const char *name, kcl_csr **A, kcl_dense **b);
+/* Sets up a solver by options in words and solves A x = b. A failure of the library is a reason, not an exit code. */
+int cli_selftest_solve(const cli_battery *t, const char *options, const kcl_csr *A,
+                       const kcl_dense *b, kcl_dense *x, cli_selftest_result *r);
 /* Counts a test, and prints it if it is wrong. */
 void cli_selftest_count(cli_battery *t, const char *test, const cli_selftest_result *r);
 

@@ -4,29 +4,13 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl/check.h"
-#include "krylocl/explain.h"
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct solve_test {
   const char *system, *method, *precond;
 } solve_test;
 
 static double tolerance(kcl_type t) { return t == KCL_S || t == KCL_C ? 1e-4 : 1e-8; }
-
-/* NULL and a message: out of memory. */
-static kcl_options *make_options(const cli_battery *t, const solve_test *s) {
-  char text[200];
-  kcl_options *o = NULL;
-  snprintf(text, sizeof text, "solver=%s precond=%s precision=%c tol=%g no-direct", s->method,
-           s->precond, kcl_type_letter(t->precision), tolerance(t->precision));
-  if (kcl_options_create(&o) || kcl_options_parse(o, text)) {
-    cli_lib(KCL_MEMORY);
-    kcl_options_free(&o);
-  }
-  return o;
-}
 
 static bool is_least_squares(const char *method) {
   return !strcmp(method, "cgls") || !strcmp(method, "lsqr");
@@ -49,47 +33,33 @@ static int check_claim(const cli_battery *t, const solve_test *s, const kcl_csr 
 
 static int solve_system(const cli_battery *t, const solve_test *s, const kcl_csr *A,
                         const kcl_dense *b, kcl_dense *x, cli_selftest_result *r) {
-  kcl_matrix *M = NULL;
-  kcl_solver *solver = NULL;
-  kcl_options *o = NULL;
-  const kcl_vectors from = {.size = sizeof from, .data = b->val, .type = kcl_type_letter(b->type)};
-  kcl_vectors to = {.size = sizeof to, .data = x->val, .type = kcl_type_letter(x->type)};
-  kcl_result result = {.size = sizeof result};
-  int rc;
-  CLI_TRY((o = make_options(t, s)) ? 0 : KCL_MEMORY);
-  CLI_TRY(cli_lib(kcl_matrix_lend(t->ctx, A, &M)));
-  int failed = kcl_solver_create(M, NULL, o, &solver);
-  r->refused = failed == KCL_REFUSED || failed == KCL_USAGE;
-  if (!failed) failed = kcl_solve(solver, &from, &to, NULL, &result);
-  if (failed)
-    snprintf(r->reason, sizeof r->reason, "%s", kcl_error());
-  else if (!result.converged)
-    snprintf(r->reason, sizeof r->reason, "%s after %lld iterations, residual %.3e",
-             kcl_reason_text(result.reason), (long long)result.iterations,
-             result.true_relative_residual);
-  else
-    rc = check_claim(t, s, A, b->val, x->val, r);
-done:
-  kcl_solver_free(&solver), kcl_matrix_free(&M), kcl_options_free(&o);
-  return rc;
+  char options[200];
+  snprintf(options, sizeof options, "solver=%s precond=%s precision=%c tol=%g no-direct", s->method,
+           s->precond, kcl_type_letter(t->precision), tolerance(t->precision));
+  CLI_CALL(cli_selftest_solve(t, options, A, b, x, r));
+  r->refused = r->setup == KCL_REFUSED || r->setup == KCL_USAGE;
+  if (*r->reason) return 0;
+  if (r->solve.converged) return check_claim(t, s, A, b->val, x->val, r);
+  snprintf(r->reason, sizeof r->reason, "%s after %lld iterations, residual %.3e",
+           kcl_reason_text(r->solve.reason), (long long)r->solve.iterations,
+           r->solve.true_relative_residual);
+  return 0;
 }
 
 /* also: solved instead if this is refused; NULL: nothing is. */
 static int test_solve(cli_battery *t, const solve_test *s, const solve_test *also) {
   char test[160];
   cli_selftest_result r = {.refused = false};
-  kcl_csr *A = NULL;
-  kcl_dense *b = NULL, *x = NULL;
-  int rc;
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  CLI_OWNED_BY(kcl_dense_free) kcl_dense *b = NULL, *x = NULL;
   snprintf(test, sizeof test, "%s with %s on %s", s->method, s->precond, s->system);
   cli_busy(t->o, "%s", test);
-  CLI_TRY(cli_selftest_system(t, s->system, &A, &b));
-  CLI_TRY(cli_lib(kcl_dense_create(t->ctx, A->cols, 1, b->type, &x)));
-  CLI_TRY(solve_system(t, s, A, b, x, &r));
-  if (!r.refused || !also) cli_selftest_count(t, test, &r);
-done:
-  kcl_csr_free(&A), kcl_dense_free(&b), kcl_dense_free(&x);
-  return !rc && r.refused && also ? test_solve(t, also, NULL) : rc;
+  CLI_CALL(cli_selftest_system(t, s->system, &A, &b));
+  CLI_CALL(cli_lib(kcl_dense_create(t->ctx, A->cols, 1, b->type, &x)));
+  CLI_CALL(solve_system(t, s, A, b, x, &r));
+  if (r.refused && also) return test_solve(t, also, NULL);
+  cli_selftest_count(t, test, &r);
+  return 0;
 }
 
 /* Methods of Hermitian matrices refuse the first system and have the second; cocg and cocr are for complex symmetric ones. */

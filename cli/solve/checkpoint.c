@@ -7,7 +7,6 @@
 #include "cli/ui/text.h"
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -5,9 +5,6 @@
 #include "cli/solve/report.h"
 #include "cli/ui/json.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 

@@ -4,7 +4,6 @@
 
 #include "cli/solve/run.h"
 #include "cli/ui/options.h"
-#include "krylocl/device.h"
 
 struct cJSON;
 

@@ -4,8 +4,6 @@
 
 #include "cli/solve/estimate.h"
 #include "cli/ui/options.h"
-#include "krylocl.h"
-#include <stdbool.h>
 
 typedef struct cli_progress {
   const cli_options *o;

@@ -10,7 +10,6 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static void say_zeros(const cli_options *o, const kcl_setup_info *s) {

@@ -3,9 +3,6 @@
 #define CLI_SOLVE_REPORT_H
 
 #include "cli/solve/run.h"
-#include "krylocl.h"
-#include "krylocl/explain.h"
-#include <stdbool.h>
 
 enum { CLI_TIMES = 15 };
 

@@ -4,11 +4,9 @@
 
 #include "cli/problem/problem.h"
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/check.h"
 #include "krylocl/device.h"
 #include "krylocl/explain.h"
-#include <stdbool.h>
 
 typedef struct cli_result { /* of one right-hand side */
   kcl_report report;

@@ -6,7 +6,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdio.h>
 
 /* ---------------------------------------------------------------- checking */
 
@@ -39,19 +38,16 @@ static int compare_column(kcl_context *ctx, const cli_product *p, const kcl_csr 
 
 int cli_check_product(kcl_context *ctx, const cli_options *o, const cli_product *p,
                       cli_product_verdict *v) {
-  kcl_csr *AH = NULL;
-  int rc = 0;
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *AH = NULL;
   *v = (cli_product_verdict){.rows = p->y->rows, .columns = p->y->cols};
   if (!o->verify && !p->other) return 0;
   cli_busy(o, "checking");
-  if (o->adjoint) CLI_TRY(cli_lib(kcl_csr_adjoint(ctx, p->A, &AH)));
+  if (o->adjoint) CLI_CALL(cli_lib(kcl_csr_adjoint(ctx, p->A, &AH)));
   for (int64_t j = 0; j < p->x->cols; j++) {
-    if (o->verify) CLI_TRY(check_column(ctx, p, AH ? AH : p->A, j, v));
-    if (p->other) CLI_TRY(compare_column(ctx, p, AH ? AH : p->A, j, v));
+    if (o->verify) CLI_CALL(check_column(ctx, p, AH ? AH : p->A, j, v));
+    if (p->other) CLI_CALL(compare_column(ctx, p, AH ? AH : p->A, j, v));
   }
-done:
-  kcl_csr_free(&AH);
-  return rc;
+  return 0;
 }
 
 /* ---------------------------------------------------------------- reports */

@@ -3,7 +3,6 @@
 #define CLI_SPMV_CHECK_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/bench.h"
 #include <cjson/cJSON.h>
 

@@ -6,12 +6,9 @@
 #include "cli/ui/interrupt.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
-#include "krylocl.h"
 #include "krylocl/device.h"
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
 #endif

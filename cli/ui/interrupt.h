@@ -3,7 +3,6 @@
 #define CLI_UI_INTERRUPT_H
 
 #include "cli/ui/options.h"
-#include <stdbool.h>
 
 /* Handles SIGINT, SIGTERM and SIGHUP from now on. */
 void cli_interrupt_begin(const cli_options *o);

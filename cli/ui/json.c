@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -116,6 +115,8 @@ int cli_json_write(const char *path, const cJSON *o) {
   free(text);
   return rc;
 }
+
+void cli_json_free(cJSON **o) { cJSON_Delete(*o); }
 
 int cli_json_finish(const char *path, cJSON *o) {
   int rc = cli_json_write(path, o);

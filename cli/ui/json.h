@@ -2,10 +2,8 @@
 #ifndef CLI_UI_JSON_H
 #define CLI_UI_JSON_H
 
-#include "krylocl.h"
 #include "krylocl/check.h"
 #include "krylocl/device.h"
-#include <stdbool.h>
 
 struct cJSON;
 
@@ -28,6 +26,7 @@ void cli_json_letter(struct cJSON *o, const char *key, kcl_type t);
 struct cJSON *cli_json_item(struct cJSON *list);
 /* Writes the object to a file; "-": standard output; NULL: nowhere. o NULL: KCL_MEMORY. */
 int cli_json_write(const char *path, const struct cJSON *o);
+void cli_json_free(struct cJSON **o);
 /* cli_json_write, and frees the object. */
 int cli_json_finish(const char *path, struct cJSON *o);
 

@@ -5,7 +5,6 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include "krylocl/explain.h"
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <stdbool.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -3,10 +3,8 @@
 #define CLI_UI_SAY_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 #include "krylocl/device.h"
 #include "krylocl/explain.h"
-#include <stdio.h>
 
 #if defined(__GNUC__)
 #define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))

@@ -4,9 +4,6 @@
 
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
-#include "krylocl.h"
-#include <stdbool.h>
-#include <stdio.h>
 
 /* Does f lead to a terminal? Open MPI gives ranks a pseudo-terminal as standard output wherever it goes: they ask for
  * that of their launcher. */

@@ -2,7 +2,6 @@
 #ifndef CLI_UI_TEXT_H
 #define CLI_UI_TEXT_H
 
-#include "krylocl.h"
 #include "krylocl/device.h"
 #include "krylocl/io.h"
 

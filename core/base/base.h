@@ -8,6 +8,8 @@
  *
  * A plug-in (format, preconditioner, method, generator) is one C file that exports one constant descriptor, and one line in
  * its folder's list.def. No plug-in includes another.
+ *
+ * The standard headers that most files use come with this one and are not repeated.
  */
 #ifndef KCL_BASE_H
 #define KCL_BASE_H
@@ -17,7 +19,12 @@
 #include "krylocl/bench.h"
 #include "krylocl/check.h"
 #include <math.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- errors
  * KCL_CALL returns from the function with the status of a call that fails. What a function owns is a variable declared with KCL_OWNED

@@ -8,16 +8,12 @@
 #include "core/base/cache.h"
 #include "core/base/output.h"
 #include "core/base/sum64.h"
-#include "krylocl.h"
 #include "krylocl/io.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

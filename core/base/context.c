@@ -1,6 +1,5 @@
 /* References to a context, and entry: one thread at a time is inside, and may enter again; nobody enters from a callback of it. */
 #include "core/base/context.h"
-#include <stdlib.h>
 #include <unistd.h>
 
 void kcl_context_retain(kcl_context *ctx) { ctx->references++; }

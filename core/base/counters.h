@@ -2,7 +2,6 @@
  * machine counts it (perf_event_open, Linux). Elsewhere, and where the system does not allow them, nothing is counted. */
 #ifndef KCL_COUNTERS_H
 #define KCL_COUNTERS_H
-#include "krylocl.h"
 #include "krylocl/device.h"
 
 typedef struct kcl_event { /* as in perf_event_open(2); pid -1: of a whole processor `cpu` */

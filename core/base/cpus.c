@@ -2,12 +2,9 @@
  * control groups on memory is found in the same folders. */
 #include "core/base/base.h"
 #include "core/base/team.h"
-#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { CPU_PATH = 4600 }; /* for a path */

@@ -2,8 +2,6 @@
 #include "core/base/context.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 /* Messages quote names and texts of files: a control character in them, also one of two bytes in UTF-8, is printed as \x1b. */

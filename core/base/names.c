@@ -2,7 +2,6 @@
 #include "core/base/base.h"
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { LONGEST_NAME = 62, EDIT = 4 };
 

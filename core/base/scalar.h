@@ -7,7 +7,6 @@
 
 #include "core/base/base.h"
 #include "core/base/shape.h"
-#include <math.h>
 
 #define KCL_PASTE2(a, b) a##_##b
 #define KCL_PASTE(a, b) KCL_PASTE2(a, b)

@@ -2,7 +2,6 @@
 #include "core/base/shape.h"
 #include "core/base/base.h"
 #include "core/base/team.h"
-#include <math.h>
 
 /* a b + c, rounded once where the processor can. */
 static inline double multiply_add(double a, double b, double c) {

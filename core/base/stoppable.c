@@ -4,7 +4,6 @@
 #include "core/base/background.h"
 #include "core/base/context.h"
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { EVERY = 50000000 }; /* ns between two questions */

@@ -3,9 +3,7 @@
 #include "core/base/background.h"
 #include "core/base/base.h"
 #include "core/base/team.h"
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 enum { CACHE_LINE = 64 }; /* bytes */
 static const double spin_seconds = 50e-6,

@@ -7,10 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
   FOR_NATIVE = 1,

@@ -3,7 +3,6 @@
  * built-in value. */
 #ifndef KCL_TUNABLES_H
 #define KCL_TUNABLES_H
-#include "krylocl.h"
 #include "krylocl/device.h"
 
 typedef struct kcl_tune {

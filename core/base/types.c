@@ -1,7 +1,5 @@
 /* The version of the library. The four scalar types: sizes, names, access to an element, conversion. */
 #include "core/base/base.h"
-#include <math.h>
-#include <string.h>
 
 const char *kcl_version(void) { return KCL_VERSION; }
 

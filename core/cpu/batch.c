@@ -8,7 +8,6 @@
  */
 #include "core/base/team.h"
 #include "core/cpu/state.h"
-#include <string.h>
 
 static bool any(const bool *of, int nrhs) {
   for (int c = 0; c < nrhs; c++)

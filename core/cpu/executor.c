@@ -1,8 +1,6 @@
 /* The native executor: runs batches of passes (batch.c) of stages (stage.c) on a team of threads, and has the memory for them.
  * Compiled once per scalar type. */
 #include "core/cpu/state.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { BLOCK_BYTES = 8192 };
 

@@ -2,7 +2,6 @@
  * once per scalar type.
  */
 #include "core/cpu/state.h"
-#include <string.h>
 
 static void send_halo(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
   scalar *out = h->out, *in = h->in;

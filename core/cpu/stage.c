@@ -5,7 +5,6 @@
  * stage run one after another on a block. The memory traffic equals one fused loop's; the other passes hit the cache.
  */
 #include "core/cpu/state.h"
-#include <string.h>
 
 /* ---------------------------------------------------------------- one operation on one block */
 

@@ -2,8 +2,6 @@
 #include "core/opencl/opencl.h"
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 

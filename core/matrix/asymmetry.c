@@ -1,7 +1,6 @@
 /* kcl_stats.asymmetry: how far A is from A^H, up to rounding. The order of the comparisons is that of symmetry.c. */
 #include "core/matrix/structure.h"
 #include <float.h>
-#include <math.h>
 
 typedef struct rounding {
   const kcl_csr *A;

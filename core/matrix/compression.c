@@ -4,7 +4,6 @@
 #include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
 #include <float.h>
-#include <math.h>
 
 /* Is it exactly representable as a normal float? Devices may flush subnormal ones to 0. */
 static bool is_single(double v) { return v == 0 || ((double)(float)v == v && fabs(v) >= FLT_MIN); }

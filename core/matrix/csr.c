@@ -1,7 +1,5 @@
 /* Host matrices: creation, conversion between scalar types, adjoint; dense columns. */
 #include "core/base/base.h"
-#include <math.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 /* The error in row i, or NULL. */

@@ -1,8 +1,6 @@
 /* See fingerprint.h. */
 #include "core/matrix/fingerprint.h"
 #include "core/base/team.h"
-#include <stdatomic.h>
-#include <string.h>
 
 static inline uint64_t mix(uint64_t k) {
   k = (k ^ (k >> 30)) * 0xbf58476d1ce4e5b9u;

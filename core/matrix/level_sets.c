@@ -1,6 +1,5 @@
 /* Levels of triangular systems. */
 #include "core/matrix/level_sets.h"
-#include <stdlib.h>
 
 /* The side of the diagonal on which all entries are: -1 below (or there are none), 1 above, 0 on both or on the diagonal. */
 static int side(const kcl_csr *N) {

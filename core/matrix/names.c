@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "core/matrix/stored.h"
 #include <ctype.h>
-#include <string.h>
 
 /* Other parameters and the variables of EMIT and EACH; types that follow in a list of parameters. */
 static const char *const reserved[] = {
@@ -38,7 +37,7 @@ static bool well_formed(const char *name) {
 
 const char *kcl_name_refused(const kcl_stored *m, const char *name, kcl_array_kind kind) {
   if (!well_formed(name)) return "is not of lower-case letters, digits and _";
-  if (!strcmp(name, "row") && !m->rows_match_elements) return NULL;
+  if (!strcmp(name, "row") && !m->kernel.rows_match_elements) return NULL;
   if (is_listed(name, reserved, RESERVED)) return "is used by the composed OpenCL source";
   if (kind == KCL_INT64 && is_listed(name, typed, TYPED))
     return "would redefine a type of OpenCL C";

@@ -1,7 +1,6 @@
 /* See offset_runs.h. */
 #include "core/matrix/offset_runs.h"
 #include "core/matrix/structure.h"
-#include <stdlib.h>
 
 enum { LEAST_ROWS = 8 }; /* of a run, on average */
 

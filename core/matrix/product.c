@@ -2,7 +2,6 @@
  * type of entries: certificates of large systems take them once per solve. */
 #include "core/base/base.h"
 #include "core/base/team.h"
-#include <math.h>
 
 enum { GRAIN = 512 /* rows */ };
 

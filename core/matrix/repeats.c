@@ -4,8 +4,6 @@
 #include "core/base/context.h"
 #include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_TABLES = 16 };
 

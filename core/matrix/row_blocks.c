@@ -1,7 +1,5 @@
 /* See row_blocks.h. */
 #include "core/matrix/row_blocks.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* The halo list of rows [lo, hi) to column[limit], ascending, and the renumbered columns to col. Returns its length, or -1
  * if it exceeds the limit or a row is empty. seen, before: [cols / 64 + 1], a bit per column used, and the number of

@@ -50,8 +50,8 @@ int kcl_stored_of_shell(kcl_context *ctx, const kcl_shell *shell, bool adjoint, 
                        .cols = cols,
                        .shell = *shell,
                        .adjoint = adjoint,
-                       .source = {.rows = rows, .cols = cols, .type = shell->type},
-                       .lanes = 1};
+                       .origin.source = {.rows = rows, .cols = cols, .type = shell->type},
+                       .kernel.lanes = 1};
   return KCL_OK;
 }
 

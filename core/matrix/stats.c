@@ -2,8 +2,6 @@
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 typedef struct stats_counting {
   const kcl_csr *A;

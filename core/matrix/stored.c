@@ -2,11 +2,8 @@
 #include "core/matrix/stored.h"
 #include "core/base/context.h"
 #include <assert.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 size_t kcl_array_element(kcl_array_kind kind, kcl_type type) {
   switch (kind) {
@@ -38,7 +35,7 @@ void kcl_stored_prepared(kcl_stored *m, const char *name, kcl_array_kind kind, i
                          int64_t items) {
   kcl_stored_borrow(m, name, kind, count, NULL);
   m->array[m->arrays - 1].prepared = true;
-  m->prepare_items = items;
+  m->kernel.prepare_items = items;
 }
 
 int kcl_stored_narrow(kcl_stored *m) {
@@ -46,7 +43,7 @@ int kcl_stored_narrow(kcl_stored *m) {
   while (strcmp(a->name, "val")) a++;
   void *to = NULL;
   a->kind = KCL_SINGLE;
-  if (m->lanes > 2) m->lanes /= 2;
+  if (m->kernel.lanes > 2) m->kernel.lanes /= 2;
   if (!a->data) return KCL_OK;
   KCL_CALL(kcl_alloc_unset(m->ctx, a->count, sizeof(float), "values as float", &to));
   kcl_copy(KCL_S, to, KCL_D, a->data, a->count, 1.0);
@@ -71,7 +68,7 @@ void kcl_stored_local_table(kcl_stored *m, double bytes) {
   enum { MOST_LOCAL = 8192 };
   const double size = (double)kcl_type_size(m->type);
   if (!kcl_stored_gpu_layout(m) || bytes <= 0 || bytes > MOST_LOCAL) return;
-  m->local_scalars = (int)ceil(bytes / size);
+  m->kernel.local_scalars = (int)ceil(bytes / size);
 }
 
 bool kcl_stored_gpu_layout(const kcl_stored *m) { return m->ctx->layout == KCL_LAYOUT_GPU; }
@@ -115,16 +112,13 @@ static int build_knowing(kcl_context *ctx, const kcl_format *f, const kcl_csr *A
                     .rows = A->rows,
                     .cols = A->cols,
                     .nnz = A->nnz,
-                    .lanes = 1,
-                    .source = *A,
-                    .distinct = distinct,
-                    .before = before,
-                    .scatter_items = A->nnz};
+                    .origin = {.source = *A, .distinct = distinct, .before = before},
+                    .kernel = {.lanes = 1, .scatter_items = A->nnz}};
   KCL_CALL(f->build(m, A));
-  m->distinct = NULL, m->before = NULL;
+  m->origin.distinct = NULL, m->origin.before = NULL;
   KCL_CALL(kcl_stored_check_names(m));
   if (f->image) add_image(m);
-  if (!kcl_stored_gpu_layout(m)) m->lanes = 1;
+  if (!kcl_stored_gpu_layout(m)) m->kernel.lanes = 1;
   *out = m, m = NULL;
   return KCL_OK;
 }
@@ -144,12 +138,12 @@ int kcl_stored_build(kcl_context *ctx, const kcl_format *f, const kcl_csr *A, kc
 }
 
 bool kcl_stored_refills(const kcl_stored *m, const kcl_format *f) {
-  return m->format == f && f->refill && !m->sharers && !m->adopted && m->source.row_ptr &&
-         !kcl_stored_on_device(m);
+  return m->format == f && f->refill && !m->sharers && !m->origin.adopted &&
+         m->origin.source.row_ptr && !kcl_stored_on_device(m);
 }
 
 void kcl_stored_refill(kcl_stored *m, const kcl_csr *A, const kcl_offset_runs *runs) {
-  m->source = *A;
+  m->origin.source = *A;
   m->format->refill(m, A, runs);
 }
 
@@ -161,19 +155,18 @@ void kcl_stored_outline(kcl_context *ctx, const kcl_format *f, const kcl_stats *
                       .rows = s->rows,
                       .cols = s->cols,
                       .nnz = s->nnz,
-                      .lanes = 1,
-                      .scatter_items = s->nnz,
-                      .chain = (double)s->row_max,
-                      .mean = s->row_mean,
-                      .entry_ns = 20,
-                      .bandwidth = s->bandwidth};
+                      .kernel = {.lanes = 1, .scatter_items = s->nnz},
+                      .cost = {.chain = (double)s->row_max,
+                               .mean = s->row_mean,
+                               .entry_ns = 20,
+                               .bandwidth = s->bandwidth}};
   kcl_stored_borrow(out, "stored", KCL_UINT8, (int64_t)f->size(s, type).total, NULL);
   if (f->image) add_image(out);
   if (f->outline) f->outline(out, s);
-  if (!kcl_stored_gpu_layout(out)) out->lanes = 1, out->rows_match_elements = false;
+  if (!kcl_stored_gpu_layout(out)) out->kernel.lanes = 1, out->kernel.rows_match_elements = false;
 }
 
-void kcl_stored_adopt(kcl_stored *m, kcl_csr *A) { m->adopted = A; }
+void kcl_stored_adopt(kcl_stored *m, kcl_csr *A) { m->origin.adopted = A; }
 
 bool kcl_stored_borrows(const kcl_stored *m, const void *values) {
   bool any = false;
@@ -183,19 +176,18 @@ bool kcl_stored_borrows(const kcl_stored *m, const void *values) {
 }
 
 int kcl_stored_own(kcl_stored *m) {
-  if (m->adopted) return KCL_OK;
+  if (m->origin.adopted) return KCL_OK;
   for (int i = 0; i < m->arrays; i++) {
     kcl_array *a = &m->array[i];
     const size_t size = kcl_array_element(a->kind, m->type);
     void *copy;
     if (m->device[i] && a->borrowed) a->data = NULL;
     if (!a->borrowed || !a->data) continue;
-    int rc = kcl_alloc_unset(m->ctx, a->count, size, a->name, &copy);
-    if (rc) return rc;
+    KCL_CALL(kcl_alloc_unset(m->ctx, a->count, size, a->name, &copy));
     kcl_copy_bytes(copy, a->data, a->count * (int64_t)size);
     a->data = copy, a->borrowed = false;
   }
-  m->source.row_ptr = NULL;
+  m->origin.source.row_ptr = NULL;
   return KCL_OK;
 }
 
@@ -213,7 +205,7 @@ void kcl_stored_free(kcl_stored **m) {
   if ((*m)->release) (*m)->release(*m);
   for (int i = 0; i < (*m)->arrays; i++)
     if (!(*m)->array[i].borrowed) free((*m)->array[i].data);
-  kcl_csr_free(&(*m)->adopted);
+  kcl_csr_free(&(*m)->origin.adopted);
   free((*m)->step);
   free(*m);
   *m = NULL;

@@ -39,6 +39,44 @@ enum { KCL_MOST_ARRAYS = 8 };
 
 typedef struct kcl_format kcl_format;
 typedef struct kcl_stored kcl_stored;
+
+/* What a matrix is built from. */
+typedef struct kcl_origin {
+  kcl_csr source;   /* whose arrays are the caller's; row_ptr NULL: there is none */
+  kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
+  /* For build, NULL afterwards: the distinct rows of the source (core/matrix/repeats.h), or NULL; one of the same pattern in this
+   * format, or NULL. */
+  struct kcl_distinct_rows *distinct;
+  const kcl_stored *before;
+} kcl_origin;
+
+/* Set by build for the device's kernels; the defaults suit one work-item per row. */
+typedef struct kcl_kernel_layout {
+  int lanes;         /* work-items per row; default 1, always 1 on CPU devices */
+  int variant;       /* the constant VARIANT of the .cl; default 0 */
+  int local_scalars; /* scalars of local memory beyond one per work-item, an argument; default 0 */
+  int registers;     /* per work-item, so that its loads overlap; default 0: the compiler's */
+  /* A work-item reads consecutive entries of its own row, so the number of work-groups is limited to
+   * what the L1 cache holds. Default false. */
+  bool row_per_item;
+  /* GPUs: row i is emitted by the work-item that EACH gives element i (with lanes, EACH_TEAM), and x is
+   * read through AT (kernels/rows.clh): the format can be part of the persistent kernel. Default false. */
+  bool rows_match_elements;
+  int64_t tasks;         /* units of work that groups divide; default 0: rows times lanes */
+  int64_t message_slots; /* messages between groups (kernels/messages.clh); default 0 */
+  int64_t scatter_items; /* items of scatter(); default nnz */
+  int64_t prepare_items; /* items of prepare(), a kernel before each product; default 0: none */
+} kcl_kernel_layout;
+
+/* Of an outline: a matrix that is not built, to predict the time of its products. */
+typedef struct kcl_product_cost {
+  double chain;      /* entries of a row that one work-item handles one after another, at most */
+  double mean;       /* the same, of the mean row */
+  double entry_ns;   /* per entry of the chain while A is in cache (NVIDIA H200) */
+  double streamed;   /* bytes that take as long to stream as the product takes */
+  int64_t bandwidth; /* max |i - j| */
+} kcl_product_cost;
+
 struct kcl_stored {
   kcl_context *ctx;
   const kcl_format *format;
@@ -55,48 +93,19 @@ struct kcl_stored {
   } param[KCL_MOST_ARRAYS];
   int arrays, params;
   char note[64]; /* for reports: a result of build such as "27 patterns"; may be empty */
-  kcl_csr
-      source; /* the CSR it was built from, whose arrays are the caller's; row_ptr NULL: there is none */
-  struct kcl_distinct_rows
-      *distinct; /* for build: that CSR's (core/matrix/repeats.h), or NULL; NULL afterwards */
-  const kcl_stored
-      *before; /* for build: one of the same pattern in this format, or NULL; NULL afterwards */
-  kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
-  int sharers;      /* owners beyond the first: the last one to free it frees it */
+  kcl_origin origin;
+  int sharers; /* owners beyond the first: the last one to free it frees it */
   bool
       guarded; /* natively: `step` looks at indices before it uses them, since a bit may flip in memory */
   bool uneven; /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
   const struct kcl_halo
       *halo; /* of rows spread over ranks (core/program/ranks.h); not owned; NULL: none */
-
-  /* ---- set by build for the device's kernels; the defaults suit one work-item per row */
-  int lanes;         /* work-items per row; default 1, always 1 on CPU devices */
-  int variant;       /* the constant VARIANT of the .cl; default 0 */
-  int local_scalars; /* scalars of local memory beyond one per work-item, an argument; default 0 */
-  int registers;     /* per work-item, so that its loads overlap; default 0: the compiler's */
-  /* A work-item reads consecutive entries of its own row, so the number of work-groups is limited to
-   * what the L1 cache holds. Default false. */
-  bool row_per_item;
-  /* GPUs: row i is emitted by the work-item that EACH gives element i (with lanes, EACH_TEAM), and x is
-   * read through AT (kernels/rows.clh): the format can be part of the persistent kernel. Default false. */
-  bool rows_match_elements;
-  int64_t tasks;         /* units of work that groups divide; default 0: rows times lanes */
-  int64_t message_slots; /* messages between groups (kernels/messages.clh); default 0 */
-  int64_t scatter_items; /* items of scatter(); default nnz */
-  int64_t prepare_items; /* items of prepare(), a kernel before each product; default 0: none */
   /* The product is carried out in steps, one after another, of rows step[i] to step[i + 1] in the format's order: natively
    * by the format's `step`, on a device by a launch of prepare() each. Default 0: at once. */
   int64_t steps;
   int64_t *step; /* [steps + 1], owned */
-
-  /* ---- of an outline: a matrix that is not built, to predict the time of its products */
-  double chain;      /* entries of a row that one work-item handles one after another, at most */
-  double mean;       /* the same, of the mean row */
-  double entry_ns;   /* per entry of the chain while A is in cache (NVIDIA H200) */
-  double streamed;   /* bytes that take as long to stream as the product takes */
-  int64_t bandwidth; /* max |i - j| */
-
-  /* ---- the device's */
+  kcl_kernel_layout kernel;
+  kcl_product_cost cost;
   void *device[KCL_MOST_ARRAYS];         /* cl_mem of each array, once uploaded */
   void (*release)(struct kcl_stored *m); /* frees them; NULL before the upload */
 };

@@ -1,6 +1,5 @@
 /* See structure.h. */
 #include "core/matrix/structure.h"
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- rows by length */
 

@@ -3,7 +3,6 @@
  * all, and no transposed matrix is needed. Rows are divided among threads; images in rows of another thread are looked up
  * by bisection. */
 #include "core/matrix/structure.h"
-#include <math.h>
 
 /* ---------------------------------------------------------------- exactly */
 

@@ -3,9 +3,6 @@
 #include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BLOCK_ROWS = 128 };
 

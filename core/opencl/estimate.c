@@ -33,9 +33,9 @@ static double rate_of(const kcl_program *k) {
 
 /* The entries that the busiest work-item handles one after another, of all its rows. */
 static double chain(const kcl_stored *A, const kcl_geometry *g) {
-  double items = (double)(A->tasks ? A->tasks : A->rows) * A->lanes,
+  double items = (double)(A->kernel.tasks ? A->kernel.tasks : A->rows) * A->kernel.lanes,
          all = g->groups_max * (double)g->group;
-  return A->chain + (items > all ? (items / all - 1) * (A->mean + ROW_START) : 0);
+  return A->cost.chain + (items > all ? (items / all - 1) * (A->cost.mean + ROW_START) : 0);
 }
 
 /* Seconds of a stage with its launch, which on a GPU overlaps the kernel before it. */
@@ -45,9 +45,9 @@ static double stage_seconds(const kcl_run *r, const kcl_stage *s, double rate, b
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   int arguments = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   if (k->ctx->layout != KCL_LAYOUT_GPU) return launch_of(k->ctx) + stream;
-  if (in_series) return MEETING + LATENCY + fmax(stream, FAR_ENTRY * s->A->chain);
+  if (in_series) return MEETING + LATENCY + fmax(stream, FAR_ENTRY * s->A->cost.chain);
   if (s->A) arguments += MATRIX_ARRAYS, far = FAR_ENTRY * chain(s->A, &r->geometry);
-  if (s->A && s->A->prepare_items) launches = 1 + (s->A->steps ? (double)s->A->steps : 1);
+  if (s->A && s->A->kernel.prepare_items) launches = 1 + (s->A->steps ? (double)s->A->steps : 1);
   return fmax(launches * launch_of(k->ctx) + arguments * ARGUMENT, LATENCY + fmax(stream, far));
 }
 

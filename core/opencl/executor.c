@@ -302,7 +302,8 @@ static int allocate_run(kcl_run *r) {
   int rc;
   r->state_bytes = kcl_state_bytes(k, &r->geometry);
   for (int i = 0; i < k->ops; i++)
-    if (k->op[i].matrix->message_slots > messages) messages = k->op[i].matrix->message_slots;
+    if (k->op[i].matrix->kernel.message_slots > messages)
+      messages = k->op[i].matrix->kernel.message_slots;
   KCL_TRY(kcl_opencl_buffer(ctx, 2 * (r->state_bytes + (size_t)messages * r->scalar_bytes),
                             "the state", &r->states));
   r->number = 2; /* no message carries it yet */

@@ -93,14 +93,14 @@ static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, const kcl_emit
   cl_uint i = 2;
   code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->states);
   code |= kcl_run_set_index(r, l->kernel, i++,
-                            s->A && s->A->format->scatter ? s->A->scatter_items : s->n);
+                            s->A && s->A->format->scatter ? s->A->kernel.scatter_items : s->n);
   code |= clSetKernelArg(l->kernel, i++, sizeof groups, &groups);
   if (kcl_sums_are_argument(r->k)) code |= kcl_run_set_sums(r, l->kernel), i++;
   if (kcl_stage_writes_history(s))
     code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
   if (s->A) code |= kcl_run_set_matrix(r, l->kernel, &i, s->A);
   if (kcl_lanes_are_argument(owner))
-    code |= clSetKernelArg(l->kernel, i++, sizeof s->A->lanes, &s->A->lanes);
+    code |= clSetKernelArg(l->kernel, i++, sizeof s->A->kernel.lanes, &s->A->kernel.lanes);
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   const int count = turns ? turns->vectors : kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   for (int v = 0; v < count; v++)
@@ -122,8 +122,8 @@ static int make_prepare(kcl_run *r, cl_program of, const kcl_stage *s, kcl_launc
   l->prepare = clCreateKernel(of, name, &code);
   int rc = kcl_cl_check(run_context(r), code, "clCreateKernel", name);
   if (rc) return rc;
-  l->prepare_groups = kcl_run_groups_for(r, s->A->prepare_items);
-  code |= kcl_run_set_index(r, l->prepare, i++, s->A->prepare_items);
+  l->prepare_groups = kcl_run_groups_for(r, s->A->kernel.prepare_items);
+  code |= kcl_run_set_index(r, l->prepare, i++, s->A->kernel.prepare_items);
   code |= clSetKernelArg(l->prepare, i++, sizeof(cl_mem), &r->vec[s->x]);
   code |= kcl_run_set_matrix(r, l->prepare, &i, s->A);
   l->prepare_first = i, l->steps = s->A->steps ? s->A : NULL;
@@ -149,7 +149,7 @@ static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
   if (rc) return rc;
   l->groups = kcl_run_groups(r, s), l->group = r->group;
   l->calls = s->called ? s : NULL;
-  if (s->A && s->A->prepare_items && (rc = make_prepare(r, of, s, l, name))) return rc;
+  if (s->A && s->A->kernel.prepare_items && (rc = make_prepare(r, of, s, l, name))) return rc;
   if (s->A && s->A->format->scatter)
     l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
   const kcl_stage *before = kcl_stage_previous(r->k, phase, number);

@@ -2,7 +2,6 @@
 #include "core/program/formula.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 static void append_text(char *text, size_t capacity, const char *format, ...) KCL_PRINTF(3, 4);
 static void append_text(char *text, size_t capacity, const char *format, ...) {

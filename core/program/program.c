@@ -2,8 +2,6 @@
 #include "core/program/record.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- storage */
 

@@ -2,7 +2,6 @@
 #include "core/base/context.h"
 #include "core/program/ranks.h"
 #include <limits.h>
-#include <math.h>
 
 int kcl_stage_dots(const kcl_stage *s) {
   int dots = 0;
@@ -117,7 +116,7 @@ double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs) {
 
 double kcl_stage_streamed(const kcl_program *k, const kcl_stage *s) {
   double bytes = kcl_stage_bytes(k, s, k->nrhs);
-  return s->A ? bytes - kcl_stored_bytes(s->A) + s->A->streamed : bytes;
+  return s->A ? bytes - kcl_stored_bytes(s->A) + s->A->cost.streamed : bytes;
 }
 
 double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs) {

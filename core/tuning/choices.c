@@ -5,10 +5,7 @@
 #include "core/base/output.h"
 #include "core/base/sum64.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MOST_LINES = 500, LONGEST_LINE = 2048, SAMPLED_ROWS = 2048 };

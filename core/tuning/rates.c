@@ -9,8 +9,6 @@
 #include "core/base/context.h"
 #include "core/device/device.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -10,8 +10,6 @@
 #include "data/collection/tar.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 #include "data/collection/tar.h"
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { KEPT_PATH = 4096 };

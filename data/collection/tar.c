@@ -5,7 +5,6 @@
  * The sum is over the header's bytes with its own field as blanks. Members of other types (folders,
  * links, extended headers) are skipped. */
 #include "data/collection/tar.h"
-#include <string.h>
 
 enum { TAR_BLOCK = 512 };
 

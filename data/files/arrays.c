@@ -4,8 +4,6 @@
  */
 #include "data/files/text.h"
 #include <float.h>
-#include <stdatomic.h>
-#include <string.h>
 
 typedef struct array_reading {
   const kcl_entries *e;

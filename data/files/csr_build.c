@@ -6,9 +6,6 @@
  * Traffic: 2 x 8 stride bytes per entry, 12 to 20 bytes per expanded entry, 8 parts bytes per row.
  */
 #include "data/files/text.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 typedef struct csr_building {

@@ -5,9 +5,6 @@
 #include "core/base/number.h"
 #include "data/files/parts.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void copy_array(const mm_entries *e, double *to) {
   for (int64_t k = 0; k < e->blocks; k++) {

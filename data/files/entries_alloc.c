@@ -2,7 +2,6 @@
  * csr_build.c distributes over threads. Pages are populated when they are written. */
 #include "data/files/text.h"
 #include "data/files/file.h"
-#include <stdlib.h>
 #include <sys/mman.h>
 
 enum { ALLOCATED_BLOCK = 1 << 16, HUGE_BLOCK = 1 << 21 }; /* entries; bytes */

@@ -3,7 +3,6 @@
  */
 #include "data/files/file.h"
 #include <stdio.h>
-#include <string.h>
 
 #define KCL_FILE(symbol) extern const kcl_file symbol;
 #include "data/files/list.def"

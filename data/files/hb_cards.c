@@ -2,7 +2,6 @@
  * their format. Cost: 8 bytes per line and one more pass over the text. */
 #include "data/files/hb.h"
 #include "core/base/number.h"
-#include <string.h>
 
 enum { LEAST_LINES = 2048 }; /* lines that are worth a thread */
 

@@ -11,10 +11,7 @@
 #include "data/files/hb.h"
 #include "core/base/number.h"
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WIDEST = 60, MOST_FIELDS = 1000 };
 

@@ -10,7 +10,6 @@
  * collection, TR/PA/92/86 CERFACS (1992); The Rutherford-Boeing sparse matrix collection,
  * RAL-TR-97-031 (1997). */
 #include "data/files/hb.h"
-#include <string.h>
 
 typedef struct card_line {
   const char *begin, *end; /* without its end of line */

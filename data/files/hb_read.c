@@ -6,8 +6,6 @@
  */
 #include "data/files/hb.h"
 #include "core/base/number.h"
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct hb_reading {
   const hb_head *h;

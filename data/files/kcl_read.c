@@ -5,7 +5,6 @@
 #include "core/base/sum64.h"
 #include "data/files/file.h"
 #include "data/files/parts.h"
-#include <string.h>
 #include <sys/mman.h>
 
 static bool kcl_file_knows(const kcl_text *t) {
@@ -170,8 +169,7 @@ static int by_pieces(kcl_context *ctx, const char *path, uint64_t from, uint64_t
   for (uint64_t at = 0; at < bytes && !rc; at += piece) {
     const uint64_t size = bytes - at < piece ? bytes - at : piece;
     kcl_text t;
-    rc = kcl_text_open_part(ctx, path, (int64_t)(from + at), (int64_t)(from + at + size), &t);
-    if (rc) return rc;
+    KCL_CALL(kcl_text_open_part(ctx, path, (int64_t)(from + at), (int64_t)(from + at + size), &t));
     use(self, t.data, size);
     kcl_text_close(&t);
   }

@@ -2,7 +2,6 @@
 #include "data/files/file.h"
 #include "data/files/kcl_file.h"
 #include "core/base/sum64.h"
-#include <string.h>
 
 const char kcl_file_magic[8] = {'\x89', 'k', 'c', 'l', '\r', '\n', '\x1a', '\n'};
 
@@ -93,10 +92,8 @@ static int write_wide(kcl_context *ctx, const char *path, const kcl_file_system 
 
 int kcl_binary_write(kcl_context *ctx, const char *path, const kcl_file_system *s) {
   kcl_type type = kcl_wide_type(s->A->type);
-  kcl_csr *wide = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *wide = NULL;
   if (s->A->type == type) return write_wide(ctx, path, s);
-  int rc = kcl_csr_convert(ctx, s->A, type, &wide);
-  if (!rc) rc = write_wide(ctx, path, &(kcl_file_system){wide, s->b, s->x0});
-  kcl_csr_free(&wide);
-  return rc;
+  KCL_CALL(kcl_csr_convert(ctx, s->A, type, &wide));
+  return write_wide(ctx, path, &(kcl_file_system){wide, s->b, s->x0});
 }

@@ -1,7 +1,6 @@
 /* The facts about a file that a process needs to read a part of it: its kind, its head, where its lines begin. */
 #include "data/files/file.h"
 #include "data/files/parts.h"
-#include <string.h>
 
 int kcl_look_for_matrix(kcl_context *ctx, const kcl_text *t, kcl_look *out) {
   const kcl_file *kind = kcl_file_of_text(t);

@@ -7,10 +7,7 @@
 #include "data/files/text.h"
 #include "core/base/number.h"
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { TEXT_BLOCK = 1 << 20, MAX_BLOCKS = 1 << 15, HUGE_PAGE = 1 << 21 };

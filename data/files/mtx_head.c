@@ -11,7 +11,6 @@
 #include "core/base/number.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 const char *mm_skip(const char *p) {

@@ -7,8 +7,6 @@
 #include "core/base/number.h"
 #include "data/files/parts.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
   ENTRIES_PER_PART = 32768,

@@ -3,10 +3,7 @@
  */
 #include "data/files/file.h"
 #include "data/files/parts.h"
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int write_part(kcl_context *ctx, kcl_output *o, kcl_bytes *b, bool failed) {
   int rc = failed ? kcl_fail(ctx, KCL_MEMORY, "%s: out of memory", o->name)

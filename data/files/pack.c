@@ -1,6 +1,5 @@
 /* Output packed as a sequence of gzip members (RFC 1952), so that threads can pack parts in parallel. */
 #include "data/files/text.h"
-#include <stdlib.h>
 #ifdef HAVE_LIBDEFLATE
 #include <libdeflate.h>
 #elif defined HAVE_ZLIB

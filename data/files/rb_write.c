@@ -4,10 +4,7 @@
  */
 #include "data/files/hb.h"
 #include "core/base/number.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { RB_LINE = 80, LINES_PER_PART = 8192 }; /* characters; lines in a part */
 
@@ -131,9 +128,8 @@ static void print_header(char *o, size_t capacity, const char *path, const kcl_c
 
 static int write_arrays(kcl_context *ctx, const char *path, const char *head, const rb_array s[3]) {
   kcl_output o = {.file = -1};
-  int rc = kcl_output_open(ctx, path, &o);
-  if (rc) return rc;
-  rc = kcl_output_text(ctx, &o, head);
+  KCL_CALL(kcl_output_open(ctx, path, &o));
+  int rc = kcl_output_text(ctx, &o, head);
   for (int k = 0; k < 3 && !rc; k++)
     rc = kcl_output_parts(ctx, &o,
                           rb_line_count(&s[k]) / LINES_PER_PART +

@@ -10,7 +10,6 @@
 #include "data/files/kcl_file.h"
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -10,8 +10,6 @@
 #include "data/files/file.h"
 #include "core/base/number.h"
 #include <float.h>
-#include <math.h>
-#include <string.h>
 #include <strings.h>
 
 enum { ROWS_BLOCK = 1 << 20 }; /* bytes of text */

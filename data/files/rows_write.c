@@ -2,8 +2,6 @@
 #include "data/files/file.h"
 #include "core/base/number.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
   WORDS_PER_PART = 32768,

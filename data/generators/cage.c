@@ -14,8 +14,6 @@
  * except for some sums on the diagonal of the larger ones, which differ by a unit of the 15th digit
  * because rounding depends on the order of summation. b = A 1. */
 #include "data/generators/generate.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_SIZE = 15 };
 typedef struct cage_walk {

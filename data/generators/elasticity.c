@@ -86,14 +86,13 @@ static void weigh_nodes(const elastic_block *s, double *b) {
 static int elasticity_make(kcl_context *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
                            kcl_dense **b) {
   elastic_block s;
-  int rc = kcl_grid_set(ctx, "elasticity", 3, size, n_sizes, &s.nodes);
-  if (rc) return rc;
+  KCL_CALL(kcl_grid_set(ctx, "elasticity", 3, size, n_sizes, &s.nodes));
   s.nodes.n[1]++, s.nodes.n[2]++;
   if (kcl_grid_cells(&s.nodes) > INT32_MAX / 3)
     return kcl_fail(ctx, KCL_USAGE, "elasticity: more than 2147483647 unknowns, three per node");
   kcl_rows rows = {
       3 * kcl_grid_cells(&s.nodes), KCL_D, KCL_SYMMETRIC, KCL_REAL, elasticity_row, &s};
-  rc = kcl_rows_matrix(ctx, &rows, A);
+  int rc = kcl_rows_matrix(ctx, &rows, A);
   if (!rc) rc = kcl_rhs_zero(ctx, *A, b);
   if (!rc && b) weigh_nodes(&s, (*b)->val);
   return rc;

@@ -1,6 +1,5 @@
 /* Systems of which any range of rows can be made: the matrix and its right-hand side, from what their generator describes. */
 #include "data/generators/generate.h"
-#include <string.h>
 
 int kcl_formula_self(kcl_context *ctx, const void *self, size_t size, kcl_formula *out) {
   void *copy;

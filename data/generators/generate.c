@@ -3,8 +3,6 @@
  *   SIZE = N | NxM | NxMxK, decimal numbers of at least 1      poisson2d:100  poisson3d:100x80x60
  */
 #include "data/generators/generate.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define KCL_GENERATOR(symbol) extern const kcl_generator symbol;
 #include "data/generators/list.def"
@@ -52,8 +50,7 @@ static int choose_generator(kcl_context *ctx, const char *kind_size, const kcl_g
   const char *colon = strchr(kind_size, ':');
   size_t length = colon ? (size_t)(colon - kind_size) : strlen(kind_size);
   memcpy(kind, kind_size, length < sizeof kind ? length : sizeof kind - 1);
-  rc = kcl_find_name(ctx, "generator", kind, kcl_generator_count, generator_name, &i);
-  if (rc) return rc;
+  KCL_CALL(kcl_find_name(ctx, "generator", kind, kcl_generator_count, generator_name, &i));
   *g = kcl_generators[i];
   if (!colon)
     return kcl_fail(ctx, KCL_USAGE, "'%s' lacks its size: write %s:SIZE, such as %s", kind, kind,

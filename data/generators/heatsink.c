@@ -11,8 +11,6 @@
  * 1'A T = 1'b = 65 W. Symmetric positive definite. */
 #include "data/generators/generate.h"
 #include "data/generators/heatsink.h"
-#include <math.h>
-#include <stdlib.h>
 
 enum { AIR, DIE, SPREADER, SINK };
 static const double length = 90e-3, width = 63e-3, height = 42.75e-3;              /* m, y x z */

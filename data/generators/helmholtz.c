@@ -7,7 +7,6 @@
  * cell away. Complex symmetric, NOT Hermitian. b: 1 in the middle cell. */
 #include "data/generators/generate.h"
 #include <complex.h>
-#include <math.h>
 
 static int helmholtz_row(const void *self, int64_t i, int32_t *col, double *val) {
   const kcl_grid *g = self;

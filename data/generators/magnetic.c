@@ -6,7 +6,6 @@
  * t = 2 pi / 400: one flux quantum per 400 cells, so the lowest Landau level is about
  * 2 pi / 400. Complex, Hermitian positive definite. b = A 1. */
 #include "data/generators/generate.h"
-#include <math.h>
 
 static int magnetic_row(const void *self, int64_t i, int32_t *col, double *val) {
   const kcl_grid *g = self;

@@ -7,7 +7,6 @@
  * hence positive definite; about 17 entries per row, a few rows with thousands. b: uniform in [-1, 1)
  * (A 1 = 1, so a constant b would be trivial). Fixed seeds: the same system on every machine. */
 #include "data/generators/generate.h"
-#include <stdlib.h>
 
 enum { EDGES = 8 };
 

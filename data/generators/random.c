@@ -8,7 +8,6 @@
  * out is in krylocl info. Columns: one in each of as many equal parts of the row, so sorted and without duplicates. Values
  * and b: uniform in [-1, 1). Fixed seeds: the same matrix on every machine, up to rounding of log, exp, sine and cosine. */
 #include "data/generators/generate.h"
-#include <math.h>
 
 typedef enum random_kind { UNIFORM, NORMAL, LOGNORMAL } random_kind;
 static const char *const names[] = {"random-uniform", "random-normal", "random-lognormal"};

@@ -1,7 +1,6 @@
 /* A matrix from a function of its rows: count, prefix sum, fill; both loops in parallel. Also the right-hand
  * sides that generators share. Cost: two calls per row; no memory beyond the result. */
 #include "data/generators/generate.h"
-#include <stdlib.h>
 
 typedef struct making {
   const kcl_rows *r;

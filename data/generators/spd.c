@@ -8,8 +8,6 @@
  * SIZE: NxK, K from 1 to 15; N alone is Nx6. Fixed seeds: the same matrix on every machine, up to
  * rounding of sine and cosine. b: uniform in [-1, 1). */
 #include "data/generators/generate.h"
-#include <math.h>
-#include <stdlib.h>
 
 typedef struct spd_rotations {
   int64_t n;

@@ -5,7 +5,6 @@
  * Integer, symmetric positive definite. trefethen:20000 is Trefethen_20000 of the SuiteSparse
  * collection; Trefethen_20000b lacks its first row and column: trefethen-minor:20000. b = A 1. */
 #include "data/generators/generate.h"
-#include <math.h>
 
 typedef struct primes {
   int64_t n, first; /* first: number of leading rows and columns left out */

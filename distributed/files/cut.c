@@ -2,8 +2,6 @@
  * blocks of rows, then by the rows of the blocks in which a cut lies. The cuts are those of kcl_partition. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
-#include <math.h>
-#include <stdlib.h>
 
 enum { MOST_BLOCKS = 1 << 16 };
 

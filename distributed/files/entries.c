@@ -3,7 +3,6 @@
  * round, which is the order of the file. Memory beyond the entries: twice a block of text. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
-#include <stdlib.h>
 
 typedef struct exchange {
   kcl_comm *c;

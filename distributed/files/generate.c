@@ -4,7 +4,6 @@
 #include "data/generators/generate.h"
 #include "distributed/files/files.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct share {
   const kcl_rows *rows;
@@ -33,12 +32,11 @@ static int make_own_rows(kcl_comm *c, const kcl_formula *f, kcl_mpi_part *out) {
 }
 
 static int make_whole_system(kcl_comm *c, const char *kind_size, kcl_mpi_part *out) {
-  kcl_csr *A = NULL;
-  kcl_dense *b = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  KCL_OWNED_BY(kcl_dense_free) kcl_dense *b = NULL;
   int rc = c->ranks.rank ? KCL_OK : kcl_generate(c->ctx, kind_size, &A, &b);
   rc = kcl_comm_agree(c, rc);
   if (!rc) rc = kcl_give_part(c, A, b, NULL, out);
-  kcl_csr_free(&A), kcl_dense_free(&b);
   return rc;
 }
 

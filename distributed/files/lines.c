@@ -3,7 +3,6 @@
  * alone can have, since it is packed or on its host, goes to the others in such parts. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
-#include <string.h>
 #include <sys/stat.h>
 
 /* It can be read twice. */
@@ -32,7 +31,7 @@ int kcl_look_together(kcl_comm *c, const char *path, kcl_looker *look, kcl_look 
   *held = (kcl_text){.name = path};
   if ((rc = kcl_comm_agree(c, rc))) return rc;
   const int64_t size = kcl_text_size(path);
-  if ((rc = kcl_check_same_file(c, path, size))) return rc;
+  KCL_CALL(kcl_check_same_file(c, path, size));
   if (kcl_comm_differs(c, (double)size) && root) /* some do not see it */
     out->size = -1, out->layout = KCL_FILE_WHOLE;
   if (root && out->size < 0 && is_file(path)) rc = look_inside(c->ctx, path, look, out, held);

@@ -3,8 +3,6 @@
 #include "core/base/context.h"
 #include "core/base/sum64.h"
 #include "distributed/files/files.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- a part */
 
@@ -72,12 +70,11 @@ int kcl_give_part(kcl_comm *c, const kcl_csr *A, const kcl_dense *b, const kcl_d
 }
 
 static int read_whole_file(kcl_comm *c, const char *path, kcl_mpi_part *out) {
-  kcl_csr *A = NULL;
-  kcl_dense *b = NULL, *x0 = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  KCL_OWNED_BY(kcl_dense_free) kcl_dense *b = NULL, *x0 = NULL;
   int rc = c->ranks.rank ? KCL_OK : kcl_csr_read_system(c->ctx, path, &A, &b, &x0);
   rc = kcl_comm_agree(c, rc);
   if (!rc) rc = kcl_give_part(c, A, b, x0, out);
-  kcl_csr_free(&A), kcl_dense_free(&b), kcl_dense_free(&x0);
   return rc;
 }
 

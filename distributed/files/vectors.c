@@ -2,7 +2,6 @@
  * entries do, row and column beside each. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
-#include <string.h>
 
 static int check_vector_rows(kcl_comm *c, const char *path, int64_t rows, int64_t cols) {
   if (rows == c->ranks.rows && cols > 0) return KCL_OK;
@@ -74,12 +73,11 @@ static int read_numbers(kcl_comm *c, const char *path, const kcl_look *look, kcl
 }
 
 static int read_whole_vector(kcl_comm *c, const char *path, kcl_dense **out) {
-  kcl_dense *whole = NULL;
+  KCL_OWNED_BY(kcl_dense_free) kcl_dense *whole = NULL;
   int rc = c->ranks.rank ? KCL_OK : kcl_dense_read(c->ctx, path, &whole);
   if (!rc && !c->ranks.rank) rc = check_vector_rows(c, path, whole->rows, whole->cols);
   rc = kcl_comm_agree(c, rc);
   if (!rc) rc = kcl_give_dense(c, c->first, whole, out);
-  kcl_dense_free(&whole);
   return rc;
 }
 

@@ -5,7 +5,6 @@
 #include "data/files/parts.h"
 #include "distributed/files/files.h"
 #include <stdio.h>
-#include <string.h>
 
 static int check_own(kcl_comm *c, const char *path, const kcl_dense *own) {
   int64_t bad = 0, all;
@@ -63,7 +62,7 @@ static int open_all(writing *w, const char *path) {
 static int write_column(writing *w, const kcl_dense *own, int64_t j) {
   kcl_comm *c = w->c;
   const int64_t parts = own->type == KCL_Z ? 2 : 1;
-  kcl_formatted f = {0};
+  KCL_OWNED_BY(kcl_formatted_free) kcl_formatted f = {0};
   int64_t all;
   int rc = kcl_comm_agree(
       c, kcl_format_numbers(c->ctx, own->type, own->val + j * own->rows * parts, own->rows, &f));
@@ -72,7 +71,6 @@ static int write_column(writing *w, const kcl_dense *own, int64_t j) {
     rc = kcl_comm_agree(c, kcl_formatted_write(c->ctx, &w->o, &f, w->at + before));
     w->at += all;
   }
-  kcl_formatted_free(&f);
   return rc;
 }
 

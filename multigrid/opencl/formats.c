@@ -65,7 +65,7 @@ static int fill_sell(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_st
   KCL_TRY(kcl_amg_device_read_notes(s, A->slice_note, 2, found));
   columns = found[0];
   if (columns * C >= INT32_MAX) KCL_TRY(KCL_UNSUITED);
-  m->variant = C, m->rows_match_elements = true;
+  m->kernel.variant = C, m->kernel.rows_match_elements = true;
   kcl_stored_borrow(m, "slice", KCL_INT32, slices + 1, NULL);
   kcl_stored_borrow(m, "col", KCL_INT32, columns * C, NULL);
   kcl_stored_borrow(m, "val", narrow ? KCL_SINGLE : KCL_SCALAR, columns * C, NULL);
@@ -108,7 +108,7 @@ static int view_sell(kcl_device_setup *s, const kcl_stored *m, kcl_device_csr *o
   KCL_TRY(kcl_amg_device_memory(s, out->nnz, sizeof(cl_double), &out->val));
   KCL_TRY(KCL_LAUNCH_EACH(
       s, has_single_values(m) ? KCL_KERNEL_read_slices_narrow : KCL_KERNEL_read_slices, m->rows,
-      KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant), KCL_ARG_BUFFER(m->device[0]),
+      KCL_ARG_INT(m->rows), KCL_ARG_INT(m->kernel.variant), KCL_ARG_BUFFER(m->device[0]),
       KCL_ARG_BUFFER(m->device[1]), KCL_ARG_BUFFER(m->device[2]), KCL_ARG_BUFFER(out->ptr),
       KCL_ARG_BUFFER(out->end), KCL_ARG_BUFFER(out->col), KCL_ARG_BUFFER(out->val)));
 done:
@@ -121,11 +121,11 @@ static int view_sell_pattern(kcl_device_setup *s, const kcl_stored *m, kcl_devic
   KCL_TRY(kcl_amg_device_memory(s, m->nnz, sizeof(cl_int), &out->col));
   KCL_TRY(KCL_LAUNCH_EACH(
       s, has_single_values(m) ? KCL_KERNEL_count_slices_narrow : KCL_KERNEL_count_slices, m->rows,
-      KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant), KCL_ARG_BUFFER(m->device[0]),
+      KCL_ARG_INT(m->rows), KCL_ARG_INT(m->kernel.variant), KCL_ARG_BUFFER(m->device[0]),
       KCL_ARG_BUFFER(m->device[1]), KCL_ARG_BUFFER(m->device[2]), KCL_ARG_BUFFER(out->ptr)));
   KCL_TRY(kcl_amg_device_scan(s, out->ptr, m->rows, out->ptr, &note));
   KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_read_columns, m->rows, KCL_ARG_INT(m->rows),
-                          KCL_ARG_INT(m->variant), KCL_ARG_BUFFER(m->device[0]),
+                          KCL_ARG_INT(m->kernel.variant), KCL_ARG_BUFFER(m->device[0]),
                           KCL_ARG_BUFFER(m->device[1]), KCL_ARG_PATTERN(out)));
 done:
   return rc;
@@ -133,7 +133,7 @@ done:
 
 int kcl_amg_device_view(kcl_device_setup *s, const kcl_stored *m, bool values,
                         kcl_device_csr *out) {
-  if (m->source.row_ptr) return kcl_amg_device_upload(s, &m->source, NULL, NULL, out);
+  if (m->origin.source.row_ptr) return kcl_amg_device_upload(s, &m->origin.source, NULL, NULL, out);
   *out = (kcl_device_csr){.rows = m->rows, .cols = m->cols, .nnz = m->nnz};
   if (strcmp(m->format->name, "sell")) return view_csr(s, m, values, out);
   return values ? view_sell(s, m, out) : view_sell_pattern(s, m, out);
@@ -153,8 +153,8 @@ int kcl_amg_device_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_form
                     .rows = A->rows,
                     .cols = A->cols,
                     .nnz = A->nnz,
-                    .lanes = 1,
-                    .scatter_items = A->nnz};
+                    .kernel.lanes = 1,
+                    .kernel.scatter_items = A->nnz};
   kcl_opencl_adopt(m);
   narrow = narrow && !kcl_amg_device_single(s);
   KCL_TRY((strcmp(f->name, "sell") ? fill_csr : fill_sell)(s, A, narrow, m));

@@ -4,8 +4,6 @@
 #include "solver/checkpoint/format.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 int kcl_checkpoint_get(kcl_checkpoint_reader *r, void *data, size_t size) {
@@ -40,9 +38,9 @@ static int check_prefix(const kcl_checkpoint_reader *r, const prefix *p, uint64_
 /* Checksum *now of all bytes but the last eight, which are *then. */
 static int sum_checkpoint(const kcl_checkpoint_reader *r, uint64_t bytes, uint64_t *now,
                           uint64_t *then) {
-  char *block;
-  int rc = kcl_alloc(r->ctx, BLOCK, 1, "a checkpoint", (void **)&block);
-  if (rc) return rc;
+  KCL_OWNED char *block = NULL;
+  int rc = KCL_OK;
+  KCL_CALL(kcl_alloc(r->ctx, BLOCK, 1, "a checkpoint", (void **)&block));
   rewind(r->f);
   *now = 0;
   /* a block of no bytes ends a file whose length is a multiple of BLOCK, as the writer's does */
@@ -55,7 +53,6 @@ static int sum_checkpoint(const kcl_checkpoint_reader *r, uint64_t bytes, uint64
       *now = kcl_sum64(block, n, *now);
   }
   if (!rc && fread(then, 1, sizeof *then, r->f) != sizeof *then) rc = kcl_checkpoint_damaged(r);
-  free(block);
   return rc;
 }
 
@@ -81,14 +78,13 @@ static bool is_text(const char *s, size_t room) { return memchr(s, 0, room) != N
 
 static int read_head(kcl_checkpoint_reader *r) {
   kcl_saved_head *h = &r->head;
-  int rc = kcl_checkpoint_get(r, h, sizeof *h);
-  if (rc) return rc;
+  KCL_CALL(kcl_checkpoint_get(r, h, sizeof *h));
   const bool fits =
       is_text(h->method, sizeof h->method) && is_text(h->precond, sizeof h->precond) &&
       is_text(h->format, sizeof h->format) && h->words > 0 && (uint64_t)h->words <= r->left &&
       h->nrhs > 0 && h->nrhs <= KCL_MAX_NRHS && h->vectors > 0 && h->state >= 0;
   if (!fits) return kcl_checkpoint_damaged(r);
-  rc = kcl_alloc(r->ctx, h->words, 1, "a checkpoint", (void **)&r->words);
+  int rc = kcl_alloc(r->ctx, h->words, 1, "a checkpoint", (void **)&r->words);
   if (!rc) rc = kcl_checkpoint_get(r, r->words, (size_t)h->words);
   return rc || !r->words[h->words - 1] ? rc : kcl_checkpoint_damaged(r);
 }
@@ -101,11 +97,11 @@ static int read_checkpoint_at(kcl_context *ctx, const char *path, const char *en
   *out = r;
   if (rc) return rc;
   r->ctx = ctx;
-  if ((rc = kcl_alloc(ctx, (int64_t)room, 1, "a checkpoint", (void **)&r->path))) return rc;
+  KCL_CALL(kcl_alloc(ctx, (int64_t)room, 1, "a checkpoint", (void **)&r->path));
   snprintf(r->path, room, "%s%s", path, ending);
   r->f = fopen(r->path, "rbe");
   if (!r->f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", r->path, strerror(errno));
-  if ((rc = check_file(r))) return rc;
+  KCL_CALL(check_file(r));
   if (fseek(r->f, sizeof(prefix), SEEK_SET)) return kcl_checkpoint_damaged(r);
   return read_head(r);
 }

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 uint64_t kcl_checkpoint_bytes(uint64_t size) { return sizeof(prefix) + size + sizeof(uint64_t); }
@@ -35,10 +33,9 @@ int kcl_checkpoint_open(kcl_context *ctx, const char *path, uint64_t size,
                         kcl_checkpoint_writer *w) {
   const prefix first = {MAGIC, KCL_CHECKPOINT_VERSION, ORDER, kcl_checkpoint_bytes(size)};
   *w = (kcl_checkpoint_writer){.ctx = ctx, .output = {.file = -1}};
-  int rc = kcl_alloc(ctx, BLOCK, 1, "a checkpoint", (void **)&w->block);
-  if (!rc) rc = kcl_output_open(ctx, path, &w->output);
-  if (!rc) rc = kcl_checkpoint_put(w, &first, sizeof first);
-  return rc;
+  KCL_CALL(kcl_alloc(ctx, BLOCK, 1, "a checkpoint", (void **)&w->block));
+  KCL_CALL(kcl_output_open(ctx, path, &w->output));
+  return kcl_checkpoint_put(w, &first, sizeof first);
 }
 
 /* The text must be freed; NULL: out of memory. */
@@ -66,11 +63,10 @@ static bool predecessor_moved(const kcl_checkpoint_writer *w, const char *before
 /* An earlier file of that name becomes NAME.1, once the new one is on the disk. */
 static int keep_predecessor(kcl_checkpoint_writer *w) {
   const char *path = w->output.final;
-  char *before = join_texts(path, ".1");
+  KCL_OWNED char *before = join_texts(path, ".1");
   int rc = before ? KCL_OK : kcl_fail(w->ctx, KCL_MEMORY, "%s: out of memory", w->output.name);
   if (!rc && (fsync(w->output.file) || !predecessor_moved(w, before)))
     rc = kcl_fail(w->ctx, KCL_INPUT, "%s: cannot write: %s", w->output.name, strerror(errno));
-  free(before);
   return rc;
 }
 

@@ -3,7 +3,6 @@
 #include "core/matrix/offset_runs.h"
 #include "core/matrix/repeats.h"
 #include "solver/contract/precond.h"
-#include <stdlib.h>
 
 typedef struct inverting {
   const kcl_csr *A;

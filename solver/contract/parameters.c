@@ -3,7 +3,6 @@
 #include "core/base/number.h"
 #include "solver/contract/precond.h"
 #include <stdio.h>
-#include <string.h>
 
 static size_t length_of_term(const char *term) { return strcspn(term, " "); }
 

@@ -3,7 +3,6 @@
 #include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- what it owns */
 
@@ -84,8 +83,8 @@ static void count_matrix_rows(const kcl_csr *C, kcl_stats *s) {
 static void outline_of_matrix(kcl_stored *m, const kcl_stats *s) {
   kcl_stored o;
   kcl_stored_outline(m->ctx, m->format, s, m->type, &o);
-  m->chain = o.chain, m->mean = o.mean, m->entry_ns = o.entry_ns, m->bandwidth = o.bandwidth;
-  m->streamed = kcl_stored_bytes(m);
+  m->cost = o.cost;
+  m->cost.streamed = kcl_stored_bytes(m);
 }
 
 static int convert_matrix(kcl_context *ctx, kcl_type type, kcl_csr **C) {
@@ -96,31 +95,26 @@ static int convert_matrix(kcl_context *ctx, kcl_type type, kcl_csr **C) {
   return rc;
 }
 
-/* C in a format, which then owns it. */
-static int build_preconditioner(kcl_preconditioner *M, kcl_csr *C, bool common, bool narrow,
+/* *C in a format, which then owns it: *C is NULL. */
+static int build_preconditioner(kcl_preconditioner *M, kcl_csr **C, bool common, bool narrow,
                                 kcl_stored **out) {
   const kcl_format *f;
   kcl_stats stats;
-  kcl_stored *m = *out = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_stored_free) kcl_stored *m = *out = NULL;
   if (common) {
-    count_matrix_rows(C, &stats);
-    KCL_TRY(kcl_precond_level_format(M, C->rows, C->nnz, &f));
+    count_matrix_rows(*C, &stats);
+    KCL_CALL(kcl_precond_level_format(M, (*C)->rows, (*C)->nnz, &f));
   } else {
-    KCL_TRY(kcl_csr_structure(M->ctx, C, &stats));
-    KCL_TRY(format_by_bytes(M->ctx, &stats, M->type, &f));
+    KCL_CALL(kcl_csr_structure(M->ctx, *C, &stats));
+    KCL_CALL(format_by_bytes(M->ctx, &stats, M->type, &f));
   }
-  KCL_TRY(kcl_stored_build(M->ctx, f, C, &m));
-  kcl_stored_adopt(m, C);
-  C = NULL;
-  if (narrow) KCL_TRY(kcl_stored_narrow(m));
+  KCL_CALL(kcl_stored_build(M->ctx, f, *C, &m));
+  kcl_stored_adopt(m, *C), *C = NULL;
+  if (narrow) KCL_CALL(kcl_stored_narrow(m));
   m->uneven = common;
   outline_of_matrix(m, &stats);
   *out = m, m = NULL;
-done:
-  kcl_csr_free(&C);
-  kcl_stored_free(&m);
-  return rc;
+  return KCL_OK;
 }
 
 static kcl_precond_matrix *one_more(kcl_preconditioner *M) {
@@ -130,18 +124,15 @@ static kcl_precond_matrix *one_more(kcl_preconditioner *M) {
   return to;
 }
 
-static int add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint, bool common, bool narrow) {
+static int add_matrix(kcl_preconditioner *M, kcl_csr *given, bool adjoint, bool common,
+                      bool narrow) {
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = given, *CH = NULL;
   kcl_precond_matrix *to;
-  kcl_csr *CH = NULL;
-  int rc;
-  KCL_TRY(convert_matrix(M->ctx, M->type, &C));
-  if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
-  if (!(to = one_more(M))) KCL_TRY(KCL_MEMORY);
-  rc = build_preconditioner(M, C, common, narrow, &to->C), C = NULL;
-  if (!rc && CH) rc = build_preconditioner(M, CH, common, narrow, &to->CH), CH = NULL;
-done:
-  kcl_csr_free(&C), kcl_csr_free(&CH);
-  return rc;
+  KCL_CALL(convert_matrix(M->ctx, M->type, &C));
+  if (adjoint) KCL_CALL(kcl_csr_adjoint(M->ctx, C, &CH));
+  if (!(to = one_more(M))) return KCL_MEMORY;
+  KCL_CALL(build_preconditioner(M, &C, common, narrow, &to->C));
+  return CH ? build_preconditioner(M, &CH, common, narrow, &to->CH) : KCL_OK;
 }
 
 int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint) {
@@ -217,14 +208,11 @@ done:
 
 int kcl_precond_add_samples(kcl_preconditioner *M, bool narrow) {
   enum { LONG = 1000 };
-  int rc;
   if (M->ctx->layout != KCL_LAYOUT_GPU) return KCL_OK;
-  KCL_TRY(add_sample(M, LONG, narrow));
-  KCL_TRY(add_sample(M, 1, narrow));
-  if (narrow) KCL_TRY(add_sample(M, LONG, false)); /* the dense inverse, */
-  if (narrow) KCL_TRY(add_sample(M, 1, false));    /* also of a few rows */
-done:
-  return rc;
+  KCL_CALL(add_sample(M, LONG, narrow));
+  KCL_CALL(add_sample(M, 1, narrow));
+  if (narrow) KCL_CALL(add_sample(M, LONG, false)); /* the dense inverse, */
+  return narrow ? add_sample(M, 1, false) : KCL_OK; /* also of a few rows */
 }
 
 void kcl_preconditioner_clear(kcl_preconditioner *m) {

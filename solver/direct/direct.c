@@ -2,9 +2,6 @@
  * (solver/direct/factor.c) and what refines and bounds with it (solver/direct/refine.c). Needs SuiteSparse.
  * Rectangular and singular systems: solver/direct/qr.c. */
 #include "solver/direct/factor.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool kcl_direct_available(void) {
 #ifdef HAVE_CHOLMOD
@@ -64,9 +61,9 @@ static bool all_finite(kcl_type t, const double *v, int64_t n) {
 }
 
 static int check_direct(kcl_context *ctx, const kcl_csr *A, const double *b, const double *x) {
-  int rc;
-  if ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_need(ctx, "b", b))) return rc;
-  if ((rc = kcl_need(ctx, "x", x))) return rc;
+  KCL_CALL(kcl_csr_need(ctx, A));
+  KCL_CALL(kcl_need(ctx, "b", b));
+  KCL_CALL(kcl_need(ctx, "x", x));
   if (A->rows == 0 || A->cols == 0)
     return kcl_fail(ctx, KCL_INPUT, "nothing to solve: the matrix is %lld x %lld",
                     (long long)A->rows, (long long)A->cols);
@@ -107,12 +104,11 @@ static int norm_of_square(kcl_context *ctx, const kcl_inverse *inverse, const kc
 
 static int factor_square(kcl_context *ctx, const kcl_csr *A, double flops, bool cholesky,
                          kcl_direct_factor **out) {
-  int rc;
-  kcl_factor *f = NULL;
+  KCL_OWNED_BY(kcl_factor_free) kcl_factor *f = NULL;
   kcl_stats s;
-  KCL_TRY(kcl_csr_stats(ctx, A, &s));
-  KCL_TRY(kcl_factor_create(ctx, A, cholesky && s.hermitian && s.positive_diagonal, flops, &f));
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof **out, "a factorisation", (void **)out));
+  KCL_CALL(kcl_csr_stats(ctx, A, &s));
+  KCL_CALL(kcl_factor_create(ctx, A, cholesky && s.hermitian && s.positive_diagonal, flops, &f));
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof **out, "a factorisation", (void **)out));
   **out = (kcl_direct_factor){.inverse = {kcl_factor_solve, f},
                               .release = release_square,
                               .inverse_norm = norm_of_square,
@@ -120,9 +116,7 @@ static int factor_square(kcl_context *ctx, const kcl_csr *A, double flops, bool 
                               .norm = s.norm_inf,
                               .rank = -1};
   f = NULL;
-done:
-  kcl_factor_free(&f);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_direct_factor_free(kcl_direct_factor **f) {
@@ -133,24 +127,21 @@ void kcl_direct_factor_free(kcl_direct_factor **f) {
 /* The right-hand sides, and where they are refined the condition number and a bound of the error of the last. */
 static int solve_by_factor(kcl_context *ctx, const kcl_csr *A, const kcl_direct_factor *f,
                            const kcl_direct_task *t, kcl_direct_info *info) {
-  int rc = KCL_OK;
   const kcl_inverse *inverse = &f->inverse;
   const double begin = kcl_now();
   info->method = f->method, info->rank = f->rank, info->least_norm = f->least_norm;
   for (int i = 0; i < t->k; i++) {
-    KCL_TRY(inverse->apply(ctx, inverse->factor, false, t->b[i], t->x[i]));
-    if (f->rank < 0) KCL_TRY(check_solution(ctx, A->type, t->x[i], A->cols));
-    if (t->refine) KCL_TRY(kcl_refine(ctx, A, inverse, t->b[i], t->x[i], info));
+    KCL_CALL(inverse->apply(ctx, inverse->factor, false, t->b[i], t->x[i]));
+    if (f->rank < 0) KCL_CALL(check_solution(ctx, A->type, t->x[i], A->cols));
+    if (t->refine) KCL_CALL(kcl_refine(ctx, A, inverse, t->b[i], t->x[i], info));
   }
   info->seconds += kcl_now() - begin;
   if (f->rank >= 0) info->error = -1;
-  if (!t->refine) goto done;
-  KCL_TRY(f->inverse_norm(ctx, inverse, A, &info->condition));
+  if (!t->refine) return KCL_OK;
+  KCL_CALL(f->inverse_norm(ctx, inverse, A, &info->condition));
   info->condition *= f->norm;
-  if (f->rank >= 0 || info->error == INFINITY) goto done;
-  KCL_TRY(kcl_direct_error(ctx, A, inverse, t->b[t->k - 1], t->x[t->k - 1], &info->error));
-done:
-  return rc;
+  if (f->rank >= 0 || info->error == INFINITY) return KCL_OK;
+  return kcl_direct_error(ctx, A, inverse, t->b[t->k - 1], t->x[t->k - 1], &info->error);
 }
 
 /* By the method, or least squares: that is all there is for other shapes. */
@@ -170,28 +161,26 @@ static int factor_and_solve(kcl_context *ctx, const kcl_csr *A, const kcl_direct
 int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
                     kcl_direct_info *info) {
   const int first = first_method(t->method);
-  kcl_direct_factor *own = NULL, **f = t->kept ? t->kept : &own;
+  KCL_OWNED_BY(kcl_direct_factor_free) kcl_direct_factor *own = NULL;
+  kcl_direct_factor **f = t->kept ? t->kept : &own;
   *info = (kcl_direct_info){.method = "none", .rank = -1, .error = -1};
-  int rc = check_direct(ctx, A, t->b[0], t->x[0]);
-  if (rc) return rc;
+  KCL_CALL(check_direct(ctx, A, t->b[0], t->x[0]));
   if (first == METHODS)
     return kcl_fail(ctx, KCL_USAGE, "unknown direct method '%s': direct, cholmod, umfpack, spqr",
                     t->method);
   const int method = A->rows == A->cols ? first : SPQR;
-  rc = *f ? solve_by_factor(ctx, A, *f, t, info) : factor_and_solve(ctx, A, t, method, f, info);
+  int rc = *f ? solve_by_factor(ctx, A, *f, t, info) : factor_and_solve(ctx, A, t, method, f, info);
   if (rc == KCL_INPUT && method < SPQR && kcl_direct_least_squares()) {
     kcl_direct_factor_free(f);
     rc = factor_and_solve(ctx, A, t, SPQR, f, info);
   }
-  kcl_direct_factor_free(&own);
   return rc;
 }
 #endif
 
 int kcl_direct(kcl_context *ctx, const kcl_csr *A, const double *b, double *x,
                kcl_direct_info *info) {
-  int rc = kcl_need(ctx, "info", info);
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "info", info));
   const kcl_direct_task t = {.k = 1, .b = &b, .x = &x, .flops = INFINITY, .refine = true};
   return kcl_direct_many(ctx, A, &t, info);
 }

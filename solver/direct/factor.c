@@ -5,9 +5,6 @@
  * is an optional part of the build, for checking and for systems that no method solves. */
 #ifdef HAVE_CHOLMOD
 #include "solver/direct/factor.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <suitesparse/cholmod.h>
 #include <suitesparse/umfpack.h>
 
@@ -59,9 +56,8 @@ static cholmod_sparse upper(kcl_factor *f) {
 
 /* The lower half of A's rows is the upper half of M's columns. */
 static int copy_half(kcl_context *ctx, kcl_factor *f, const kcl_csr *A) {
-  int rc;
   size_t size = kcl_type_size(A->type), reals = size / sizeof(double);
-  KCL_TRY(kcl_alloc(ctx, A->nnz, size, "half of the matrix", (void **)&f->half));
+  KCL_CALL(kcl_alloc(ctx, A->nnz, size, "half of the matrix", (void **)&f->half));
   int64_t q = 0;
   for (int64_t r = 0; r < f->n; r++) {
     for (int64_t k = A->row_ptr[r]; k < A->row_ptr[r + 1] && A->col[k] <= r; k++, q++) {
@@ -70,13 +66,11 @@ static int copy_half(kcl_context *ctx, kcl_factor *f, const kcl_csr *A) {
     }
     f->p[r + 1] = q;
   }
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int analyse_cholesky(kcl_context *ctx, kcl_factor *f, const kcl_csr *A, cholmod_sparse *M) {
-  int rc = copy_half(ctx, f, A);
-  if (rc) return rc;
+  KCL_CALL(copy_half(ctx, f, A));
   *M = upper(f);
   f->common.supernodal = CHOLMOD_SUPERNODAL;
   kcl_activity_begin(ctx, (kcl_activity){.what = "analysis"});
@@ -183,33 +177,28 @@ static int solve_lu(kcl_context *ctx, kcl_factor *f, bool adjoint, const double 
   if (!f->complex)
     return lu_status(
         ctx, (int)umfpack_dl_solve(system, f->p, f->i, f->val, x, b, f->numeric, NULL, NULL));
-  double *c = NULL;
-  int rc = kcl_alloc(ctx, f->n, 2 * sizeof *c, "the direct solution", (void **)&c);
-  if (rc) return rc;
+  KCL_OWNED double *c = NULL;
+  KCL_CALL(kcl_alloc(ctx, f->n, 2 * sizeof *c, "the direct solution", (void **)&c));
   memcpy(c, b, (size_t)f->n * 2 * sizeof *c);
   if (adjoint) conjugate_vector(c, f->n);
-  rc = lu_status(ctx, (int)umfpack_zl_solve(system, f->p, f->i, f->val, NULL, x, NULL, c, NULL,
-                                            f->numeric, NULL, NULL));
+  int rc = lu_status(ctx, (int)umfpack_zl_solve(system, f->p, f->i, f->val, NULL, x, NULL, c, NULL,
+                                                f->numeric, NULL, NULL));
   if (adjoint) conjugate_vector(x, f->n);
-  free(c);
   return rc;
 }
 
 /* ---------------------------------------------------------------- Cholesky or LU */
 
 static int begin_factor(kcl_context *ctx, const kcl_csr *A, kcl_factor **out) {
-  int rc;
-  kcl_factor *f = *out = NULL;
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *f, "a factorisation", (void **)&f));
+  KCL_OWNED_BY(kcl_factor_free) kcl_factor *f = *out = NULL;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *f, "a factorisation", (void **)&f));
   f->n = A->rows, f->complex = kcl_type_complex(A->type);
   cholmod_l_start(&f->common);
   f->common.print = 0;
-  KCL_TRY(kcl_alloc(ctx, f->n + 1, sizeof *f->p, "column pointers", (void **)&f->p));
-  KCL_TRY(kcl_alloc(ctx, A->nnz, sizeof *f->i, "row indices", (void **)&f->i));
+  KCL_CALL(kcl_alloc(ctx, f->n + 1, sizeof *f->p, "column pointers", (void **)&f->p));
+  KCL_CALL(kcl_alloc(ctx, A->nnz, sizeof *f->i, "row indices", (void **)&f->i));
   *out = f, f = NULL;
-done:
-  kcl_factor_free(&f);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_factor_create(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,

@@ -27,9 +27,6 @@ int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_direct_f
 }
 #else
 #include "core/base/base.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <suitesparse/SuiteSparseQR_C.h>
 
 typedef struct qr {
@@ -89,21 +86,18 @@ done:
 static int create_qr(kcl_context *ctx, qr *q, const kcl_csr *A) {
   const bool wide = A->rows < A->cols;
   int64_t rank = -1;
-  int rc = KCL_OK;
-  kcl_csr *H = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *H = NULL;
   q->rows = A->rows, q->cols = A->cols, q->complex = kcl_type_complex(A->type);
-  if (wide) KCL_TRY(factor_qr(ctx, q, A, &q->range, &rank));
+  if (wide) KCL_CALL(factor_qr(ctx, q, A, &q->range, &rank));
   if (rank == A->rows) {
     q->factor = q->range, q->range = NULL, q->rank = rank, q->adjoint = true;
-    goto done;
+    return KCL_OK;
   }
-  KCL_TRY(kcl_csr_adjoint(ctx, A, &H));
-  KCL_TRY(factor_qr(ctx, q, H, &q->factor, &q->rank));
+  KCL_CALL(kcl_csr_adjoint(ctx, A, &H));
+  KCL_CALL(factor_qr(ctx, q, H, &q->factor, &q->rank));
   if (!wide && q->rank < A->cols && factor_qr(ctx, q, A, &q->range, &rank)) rank = -1;
   if (rank != q->rank) SuiteSparseQR_C_free(&q->range, &q->common);
-done:
-  kcl_csr_free(&H);
-  return rc;
+  return KCL_OK;
 }
 
 static void conjugate_of(const qr *q, double *v, int64_t n) {
@@ -152,12 +146,12 @@ static int apply_factor(kcl_context *ctx, void *factor, bool adjoint, const doub
 /* |G|_2 >= |G^H v| for |v| = 1; v = G G^H v turns towards the one where it is largest. */
 static int norm_of_inverse(kcl_context *ctx, const kcl_inverse *inverse, const kcl_csr *A,
                            double *norm) {
-  int rc;
   qr *q = inverse->factor;
   const kcl_type t = A->type;
-  double *v = NULL, *w = NULL, size = 1, last;
-  KCL_TRY(kcl_alloc(ctx, q->cols, kcl_type_size(t), "the condition estimate", (void **)&v));
-  KCL_TRY(kcl_alloc(ctx, q->rows, kcl_type_size(t), "the condition estimate", (void **)&w));
+  KCL_OWNED double *v = NULL, *w = NULL;
+  double size = 1, last;
+  KCL_CALL(kcl_alloc(ctx, q->cols, kcl_type_size(t), "the condition estimate", (void **)&v));
+  KCL_CALL(kcl_alloc(ctx, q->rows, kcl_type_size(t), "the condition estimate", (void **)&w));
   for (int64_t j = 0; j < q->cols; j++) /* without regularity */
     v[q->complex ? 2 * j : j] = ldexp((double)((uint32_t)(j + 1) * 2654435761u), -31) - 1;
   *norm = 0;
@@ -165,14 +159,12 @@ static int norm_of_inverse(kcl_context *ctx, const kcl_inverse *inverse, const k
     size = kcl_norm2(t, v, q->cols);
     if (!(size > 0 && size < INFINITY)) break;
     kcl_copy(t, v, t, v, q->cols, 1 / size);
-    KCL_TRY(apply_factor(ctx, q, true, v, w));
+    KCL_CALL(apply_factor(ctx, q, true, v, w));
     last = *norm, *norm = fmax(last, kcl_norm2(t, w, q->rows));
     if (*norm <= 1.001 * last) break;
-    KCL_TRY(apply_factor(ctx, q, false, w, v));
+    KCL_CALL(apply_factor(ctx, q, false, w, v));
   }
-done:
-  free(v), free(w);
-  return rc;
+  return KCL_OK;
 }
 
 static void release_qr(void *factor) {

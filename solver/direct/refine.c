@@ -12,8 +12,6 @@
 #ifdef HAVE_CHOLMOD
 #include "solver/direct/factor.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { MOST_CORRECTIONS = 10 };
 
@@ -80,24 +78,23 @@ static void start_refinement(const estimate *e, double a, double b) {
 
 /* Climb |B x|_1 over unit vectors. */
 static int climb(kcl_context *ctx, const estimate *e, double *norm) {
-  int rc = KCL_OK, reals = kcl_type_complex(e->type) ? 2 : 1;
+  int reals = kcl_type_complex(e->type) ? 2 : 1;
   int64_t last = -1;
   *norm = 0;
   start_refinement(e, 1.0 / (double)e->n, 0);
   for (int step = 0; step < 5; step++) {
-    KCL_TRY(apply_inverse(ctx, e));
+    KCL_CALL(apply_inverse(ctx, e));
     double now = sum_abs(e);
     if (!(now > *norm)) break;
     *norm = now;
     signs(e);
-    KCL_TRY(apply_adjoint(ctx, e));
+    KCL_CALL(apply_adjoint(ctx, e));
     int64_t j = largest_modulus(e);
     if (j == last) break;
     start_refinement(e, 0, 0);
     e->x[reals * j] = 1, last = j;
   }
-done:
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_inverse_norm(kcl_context *ctx, const kcl_inverse *inverse, kcl_type t, int64_t n,
@@ -127,14 +124,14 @@ static const double ROUNDING = 8 * (DBL_EPSILON / 2);
 
 int kcl_refine(kcl_context *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b,
                double *x, kcl_direct_info *info) {
-  int rc;
-  double *r = NULL, *c = NULL, last = kcl_norm_inf(A->type, x, A->cols);
+  KCL_OWNED double *r = NULL, *c = NULL;
+  double last = kcl_norm_inf(A->type, x, A->cols);
   info->corrections = 0, info->error = 0;
-  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(A->type), "a residual", (void **)&r));
-  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(A->type), "a correction", (void **)&c));
+  KCL_CALL(kcl_alloc(ctx, A->rows, kcl_type_size(A->type), "a residual", (void **)&r));
+  KCL_CALL(kcl_alloc(ctx, A->cols, kcl_type_size(A->type), "a correction", (void **)&c));
   while (info->corrections < MOST_CORRECTIONS) {
     kcl_csr_product(A, x, b, r);
-    KCL_TRY(inverse->apply(ctx, inverse->factor, false, r, c));
+    KCL_CALL(inverse->apply(ctx, inverse->factor, false, r, c));
     const double size = kcl_norm_inf(A->type, c, A->cols);
     if (!(size < last / 2)) {
       if (!(size <= ROUNDING * kcl_norm_inf(A->type, x, A->cols))) info->error = INFINITY;
@@ -144,9 +141,7 @@ int kcl_refine(kcl_context *ctx, const kcl_csr *A, const kcl_inverse *inverse, c
     info->corrections++, last = size;
     if (size <= DBL_EPSILON / 2 * kcl_norm_inf(A->type, x, A->cols)) break;
   }
-done:
-  free(r), free(c);
-  return rc;
+  return KCL_OK;
 }
 
 /* w = |b - A x| + u (|A| |x| + |b|); r [rows] is scratch. */
@@ -162,15 +157,13 @@ static void weigh_rows(const kcl_csr *A, const double *b, const double *x, doubl
 
 int kcl_direct_error(kcl_context *ctx, const kcl_csr *A, const kcl_inverse *inverse,
                      const double *b, const double *x, double *error) {
-  int rc;
-  double *r = NULL, *w = NULL, norm;
-  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(A->type), "a residual", (void **)&r));
-  KCL_TRY(kcl_alloc(ctx, A->rows, sizeof *w, "the error bound", (void **)&w));
+  KCL_OWNED double *r = NULL, *w = NULL;
+  double norm;
+  KCL_CALL(kcl_alloc(ctx, A->rows, kcl_type_size(A->type), "a residual", (void **)&r));
+  KCL_CALL(kcl_alloc(ctx, A->rows, sizeof *w, "the error bound", (void **)&w));
   weigh_rows(A, b, x, r, w);
-  KCL_TRY(kcl_inverse_norm(ctx, inverse, A->type, A->rows, w, &norm));
+  KCL_CALL(kcl_inverse_norm(ctx, inverse, A->type, A->rows, w, &norm));
   *error = kcl_ratio(norm, kcl_norm_inf(A->type, x, A->cols));
-done:
-  free(r), free(w);
-  return rc;
+  return KCL_OK;
 }
 #endif

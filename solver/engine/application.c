@@ -3,8 +3,7 @@
 #include "solver/engine/engine.h"
 
 static int record_application(kcl_engine *e, kcl_type type, int64_t n, bool adjoint) {
-  int rc = kcl_program_create(e->ctx, type, n, n, &e->program);
-  if (rc) return rc;
+  KCL_CALL(kcl_program_create(e->ctx, type, n, n, &e->program));
   kcl_program *k = e->program;
   kcl_preconditioner_bind(e->M, k);
   kcl_begin(k, KCL_START);
@@ -17,15 +16,12 @@ static int record_application(kcl_engine *e, kcl_type type, int64_t n, bool adjo
 
 int kcl_engine_application(kcl_context *ctx, kcl_preconditioner *M, kcl_type type, int64_t n,
                            bool adjoint, kcl_engine **out) {
-  kcl_engine *e = *out = NULL;
-  int rc;
-  KCL_TRY(kcl_engine_create(ctx, NULL, M ? M->kind : NULL, &e));
+  KCL_OWNED_BY(kcl_engine_free) kcl_engine *e = *out = NULL;
+  KCL_CALL(kcl_engine_create(ctx, NULL, M ? M->kind : NULL, &e));
   e->M = kcl_preconditioner_share(M);
-  KCL_TRY(record_application(e, type, n, adjoint));
-  KCL_TRY(kcl_executor_open(e->program, &e->executor));
-  KCL_TRY(kcl_timing_state(&e->executor));
+  KCL_CALL(record_application(e, type, n, adjoint));
+  KCL_CALL(kcl_executor_open(e->program, &e->executor));
+  KCL_CALL(kcl_timing_state(&e->executor));
   *out = e, e = NULL;
-done:
-  kcl_engine_free(&e);
-  return rc;
+  return KCL_OK;
 }

@@ -28,17 +28,14 @@ int kcl_engine_adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_
 }
 
 int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_stored **out) {
-  kcl_csr *AH = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *AH = NULL;
   *out = NULL;
-  KCL_TRY(kcl_csr_adjoint(s->ctx, kcl_system_matrix(s), &AH));
-  KCL_TRY(kcl_engine_adjoint_format(s, AH, &f));
-  KCL_TRY(kcl_stored_build(s->ctx, f, AH, out));
+  KCL_CALL(kcl_csr_adjoint(s->ctx, kcl_system_matrix(s), &AH));
+  KCL_CALL(kcl_engine_adjoint_format(s, AH, &f));
+  KCL_CALL(kcl_stored_build(s->ctx, f, AH, out));
   kcl_stored_adopt(*out, AH); /* a format may use AH's arrays in place */
   AH = NULL;
-done:
-  kcl_csr_free(&AH);
-  return rc;
+  return KCL_OK;
 }
 
 /* The operator of earlier values in this format, if it can be given the new ones; or NULL. */
@@ -48,19 +45,16 @@ static kcl_stored *find_reusable(const kcl_system *s, const kcl_format *f) {
 }
 
 static int add_operators(kcl_engine *e, const kcl_system *s, const kcl_format *f) {
-  kcl_stored *const *shared = s->shared, *AH = NULL, *earlier = find_reusable(s, f);
-  int rc;
+  KCL_OWNED_BY(kcl_stored_free) kcl_stored *AH = NULL;
+  kcl_stored *const *shared = s->shared, *earlier = find_reusable(s, f);
   e->stale = !shared[0] && earlier;
   if (shared[0] || earlier)
-    KCL_TRY(kcl_engine_share(e, shared[0] ? shared[0] : earlier));
+    KCL_CALL(kcl_engine_share(e, shared[0] ? shared[0] : earlier));
   else
-    KCL_TRY(kcl_engine_add(e, f, s));
+    KCL_CALL(kcl_engine_add(e, f, s));
   if (!e->method->adjoint) return KCL_OK;
-  if (!shared[1]) KCL_TRY(kcl_engine_adjoint(s, f, &AH));
-  KCL_TRY(kcl_engine_share(e, AH ? AH : shared[1]));
-done:
-  kcl_stored_free(&AH);
-  return rc;
+  if (!shared[1]) KCL_CALL(kcl_engine_adjoint(s, f, &AH));
+  return kcl_engine_share(e, AH ? AH : shared[1]);
 }
 
 /* ---------------------------------------------------------------- the program */
@@ -81,8 +75,7 @@ static void set_nrhs(const kcl_engine *e, const kcl_system *s) {
 
 /* All ranks together; an estimate where A is a shell. */
 static int find_norm_F(const kcl_system *s, double *out) {
-  int rc = s->shell ? kcl_shell_prepare_least(s) : KCL_OK;
-  if (rc) return rc;
+  KCL_CALL(s->shell ? kcl_shell_prepare_least(s) : KCL_OK);
   *out = s->shell        ? s->products->norm_F
          : s->norm_F > 0 ? s->norm_F
                          : kcl_norm_F(kcl_system_matrix(s));
@@ -92,11 +85,10 @@ static int find_norm_F(const kcl_system *s, double *out) {
 static int record_engine(kcl_engine *e, const kcl_system *s) {
   const kcl_csr *A = kcl_system_matrix(s);
   const kcl_method *m = e->method;
-  int rc = kcl_program_create(s->ctx, A->type, A->rows, A->cols, &e->program);
-  if (rc) return rc;
+  KCL_CALL(kcl_program_create(s->ctx, A->type, A->rows, A->cols, &e->program));
   kcl_program *k = e->program;
   k->A = e->operators[0], k->AH = e->operator_count > 1 ? e->operators[1] : NULL;
-  if (m->least_squares && (rc = find_norm_F(s, &k->norm_F))) return rc;
+  if (m->least_squares) KCL_CALL(find_norm_F(s, &k->norm_F));
   k->fusion = s->fusion;
   k->resumes = s->resumes, k->recurs_precond = m->recurs_precond;
   k->restart = s->options.restart ? s->options.restart : m->restart;
@@ -128,20 +120,17 @@ int kcl_engine_reopen(kcl_engine *e, const kcl_system *s, kcl_fusion fusion) {
 
 int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
                      const kcl_format *format, kcl_engine **out) {
-  kcl_engine *e = *out = NULL;
+  KCL_OWNED_BY(kcl_engine_free) kcl_engine *e = *out = NULL;
   double start = kcl_now();
-  int rc;
   if (s->ctx->stopped) return kcl_fail(s->ctx, KCL_DEVICE, "the solve was stopped");
-  KCL_TRY(kcl_engine_create(s->ctx, method, precond, &e));
-  KCL_TRY(kcl_system_preconditioner(s, precond, method, &e->M));
+  KCL_CALL(kcl_engine_create(s->ctx, method, precond, &e));
+  KCL_CALL(kcl_system_preconditioner(s, precond, method, &e->M));
   start = kcl_now();
-  KCL_TRY(add_operators(e, s, format));
+  KCL_CALL(add_operators(e, s, format));
   e->seconds_convert = kcl_now() - start;
-  KCL_TRY(record_engine(e, s));
-  KCL_TRY(open_executor(e, s));
+  KCL_CALL(record_engine(e, s));
+  KCL_CALL(open_executor(e, s));
   kcl_engine_describe(e, s->options.nrhs);
   *out = e, e = NULL;
-done:
-  kcl_engine_free(&e);
-  return rc;
+  return KCL_OK;
 }

@@ -1,10 +1,7 @@
 /* Engines: their parts, their cost, and how state moves from one to another. */
 #include "core/base/context.h"
 #include "solver/engine/engine.h"
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 int kcl_engine_create(kcl_context *ctx, const kcl_method *method, const kcl_precond_kind *precond,
                       kcl_engine **out) {
@@ -90,8 +87,8 @@ void kcl_engine_describe(kcl_engine *e, int asked_nrhs) {
   else if (m->format->scatter)
     snprintf(text, room, "%s, scatter", m->format->kernel);
   else
-    snprintf(text, room, "%s, %d work-item%s per row", m->format->kernel, m->lanes,
-             m->lanes > 1 ? "s" : "");
+    snprintf(text, room, "%s, %d work-item%s per row", m->format->kernel, m->kernel.lanes,
+             m->kernel.lanes > 1 ? "s" : "");
   used = strlen(text);
   if (m->note[0]) snprintf(text + used, room - used, ", %s", m->note);
   kcl_tune_say(ctx, m->format->name, text, room);

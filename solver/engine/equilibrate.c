@@ -10,8 +10,6 @@
  * process. */
 #include "solver/engine/scale.h"
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { PASSES = 20, NONE = INT_MIN };
 

@@ -2,8 +2,6 @@
 #include "solver/engine/given.h"
 #include "core/base/context.h"
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 int kcl_given_norm(const kcl_system *s, const void *b, kcl_scaled_norm *out) {
   kcl_ranks *ranks = kcl_system_ranks(s);
@@ -44,28 +42,23 @@ static int copy_of(const kcl_system *s, int64_t n, kcl_type wide, void **copy) {
 static int put_scaled(const kcl_system *s, kcl_engine *e, int rhs, vector v, const void *values) {
   kcl_executor *ex = &e->executor;
   const kcl_type type = s->A->type, wide = kcl_wide_type(s->A->type);
-  void *copy = NULL;
+  KCL_OWNED void *copy = NULL;
   if (!v.power) return ex->put(ex, v.v, rhs, type, values, ldexp(1, v.shift));
-  int rc = copy_of(s, v.n, wide, &copy);
-  if (rc) return rc;
+  KCL_CALL(copy_of(s, v.n, wide, &copy));
   kcl_copy(wide, copy, type, values, v.n, 1);
   kcl_scale_vector(wide, copy, v.n, v.power, v.sign, v.shift);
-  rc = ex->put(ex, v.v, rhs, wide, copy, 1);
-  free(copy);
-  return rc;
+  return ex->put(ex, v.v, rhs, wide, copy, 1);
 }
 
 static int get_scaled(const kcl_system *s, kcl_engine *e, int rhs, vector v, void *values) {
   kcl_executor *ex = &e->executor;
   const kcl_type type = s->A->type, wide = kcl_wide_type(s->A->type);
-  void *copy = NULL;
+  KCL_OWNED void *copy = NULL;
   if (!v.power) return ex->get(ex, v.v, rhs, type, values, ldexp(1, -v.shift));
-  int rc = copy_of(s, v.n, wide, &copy);
-  if (rc) return rc;
-  rc = ex->get(ex, v.v, rhs, wide, copy, 1);
+  KCL_CALL(copy_of(s, v.n, wide, &copy));
+  int rc = ex->get(ex, v.v, rhs, wide, copy, 1);
   kcl_scale_vector(wide, copy, v.n, v.power, -v.sign, -v.shift);
   kcl_copy(type, values, wide, copy, v.n, 1);
-  free(copy);
   return rc;
 }
 
@@ -214,16 +207,13 @@ int kcl_residual_of(const kcl_system *s, const void *b, const void *x, double *r
                     double *tested) {
   const kcl_halo *h = s->halo;
   const int *power = s->scaling.row;
-  kcl_host_residual q;
-  int rc;
-  KCL_TRY(kcl_host_residual_open(s->ctx, s->A, h, s->A->type, b, x, !power, &q));
+  KCL_OWNED_BY(kcl_host_residual_close) kcl_host_residual q;
+  KCL_CALL(kcl_host_residual_open(s->ctx, s->A, h, s->A->type, b, x, !power, &q));
   if (s->shell)
-    KCL_TRY(kcl_shell_residual(s, &q, relative));
+    KCL_CALL(kcl_shell_residual(s, &q, relative));
   else
     *relative = relative_residual_of(&q);
   if (tested) *tested = *relative;
-  if (tested && power && *relative < INFINITY) rc = scaled_relative_norm(&q, power, tested);
-done:
-  kcl_host_residual_close(&q);
-  return rc;
+  if (tested && power && *relative < INFINITY) KCL_CALL(scaled_relative_norm(&q, power, tested));
+  return KCL_OK;
 }

@@ -1,7 +1,5 @@
 /* The preconditioners of a system: each is set up once and shared by the engines that apply it. */
 #include "solver/engine/engine.h"
-#include <stdlib.h>
-#include <string.h>
 
 static kcl_preconditioner *find_made(const kcl_preconds *list, const kcl_precond_kind *p,
                                      const kcl_method *m) {

@@ -5,9 +5,7 @@
 #include "core/base/text.h"
 #include "core/device/device.h"
 #include "solver/engine/engine.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct outline { /* a program whose matrices are not built */
   kcl_stored A, AH;
@@ -38,14 +36,13 @@ static void record_product(kcl_program *k, kcl_stored *A) {
 static int record_prediction(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                              const kcl_format *f, outline *o) {
   const kcl_stats *t = &s->stats;
-  int rc = kcl_program_create(s->ctx, s->options.precision, t->rows, t->cols, &o->program);
-  if (rc) return rc;
+  KCL_CALL(kcl_program_create(s->ctx, s->options.precision, t->rows, t->cols, &o->program));
   kcl_program *k = o->program;
   kcl_stored_outline(s->ctx, f, t, s->options.precision, &o->A);
   o->AH = o->A;
   k->A = &o->A;
   if (!m) record_product(k, &o->A);
-  if (m && (rc = record_method(s, m, p, o))) return rc;
+  if (m) KCL_CALL(record_method(s, m, p, o));
   k->nrhs = f->multi_rhs && !s->options.mixed && s->options.nrhs ? s->options.nrhs : 1;
   return kcl_program_end(k);
 }
@@ -55,7 +52,7 @@ static double predicted_seconds(const kcl_system *s, outline *o, const kcl_rank 
   const kcl_stats *t = &s->stats;
   kcl_program *k = o->program;
   kcl_stored_outline(s->ctx, r->format, t, s->options.precision, &o->A);
-  o->A.streamed = r->moved - (double)(t->rows + t->cols) * (double)kcl_type_size(k->type);
+  o->A.cost.streamed = r->moved - (double)(t->rows + t->cols) * (double)kcl_type_size(k->type);
   o->AH = o->A, o->AH.rows = t->cols, o->AH.cols = t->rows;
   return kcl_executor_estimate(k) / k->iterations / k->nrhs;
 }

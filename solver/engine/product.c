@@ -6,8 +6,7 @@
 static int record_one_product(kcl_engine *e, int nrhs) {
   kcl_stored *A = e->operators[0];
   const bool several = !e->ctx->opencl || A->format->multi_rhs;
-  int rc = kcl_program_create(e->ctx, A->type, A->rows, A->cols, &e->program);
-  if (rc) return rc;
+  KCL_CALL(kcl_program_create(e->ctx, A->type, A->rows, A->cols, &e->program));
   kcl_program *k = e->program;
   k->A = A, k->nrhs = several ? nrhs : 1, k->product = true;
   kcl_begin(k, KCL_START);
@@ -16,18 +15,15 @@ static int record_one_product(kcl_engine *e, int nrhs) {
 }
 
 int kcl_engine_product(kcl_stored *A, int nrhs, kcl_engine **out) {
-  kcl_engine *e = *out = NULL;
-  int rc;
-  KCL_TRY(kcl_engine_create(A->ctx, NULL, NULL, &e));
-  KCL_TRY(kcl_engine_share(e, A));
-  KCL_TRY(record_one_product(e, nrhs));
-  KCL_TRY(kcl_executor_open(e->program, &e->executor));
-  KCL_TRY(kcl_timing_state(&e->executor));
+  KCL_OWNED_BY(kcl_engine_free) kcl_engine *e = *out = NULL;
+  KCL_CALL(kcl_engine_create(A->ctx, NULL, NULL, &e));
+  KCL_CALL(kcl_engine_share(e, A));
+  KCL_CALL(record_one_product(e, nrhs));
+  KCL_CALL(kcl_executor_open(e->program, &e->executor));
+  KCL_CALL(kcl_timing_state(&e->executor));
   kcl_engine_describe(e, nrhs);
   *out = e, e = NULL;
-done:
-  kcl_engine_free(&e);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_engine_multiply(kcl_engine *e, kcl_type type, const void *x, double scale, void *y) {

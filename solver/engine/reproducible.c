@@ -3,7 +3,6 @@
 #include "solver/engine/reproducible.h"
 #include "core/base/context.h"
 #include "solver/engine/engine.h"
-#include <string.h>
 
 static const char sole_format[] = "csr-scalar";
 
@@ -39,15 +38,14 @@ int kcl_reproducible_options(kcl_system *s) {
   const kcl_method *m = NULL;
   const kcl_precond_kind *p = NULL;
   const char *name, *why;
-  int rc;
   if (!s->ctx->reproducible) return KCL_OK;
   if (s->direct) return refuse_reproducible(s, "direct", "its sums are those of a library");
   if (o->mixed) return refuse_reproducible(s, "mixed precision", "when it ends depends on times");
   if (s->shell) return refuse_reproducible(s, "a function for A", "its sums are the caller's");
   if (s->given || s->object)
     return refuse_reproducible(s, "a preconditioner that is given", "its sums are the caller's");
-  if (!s->undecided.method && (rc = kcl_method_find(s->ctx, o->solver, &m))) return rc;
-  if (!s->undecided.precond && (rc = kcl_precond_find(s->ctx, o->precond, &p))) return rc;
+  if (!s->undecided.method) KCL_CALL(kcl_method_find(s->ctx, o->solver, &m));
+  if (!s->undecided.precond) KCL_CALL(kcl_precond_find(s->ctx, o->precond, &p));
   if ((why = kcl_reproducible_excludes(s, m, p, &name))) return refuse_reproducible(s, name, why);
   if (strcmp(o->format, "auto") && strcmp(o->format, sole_format))
     return refuse_reproducible(

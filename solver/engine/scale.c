@@ -1,7 +1,6 @@
 /* Powers of two applied: to values, to vectors, to norms. */
 #include "solver/engine/scale.h"
 #include <limits.h>
-#include <stdlib.h>
 
 typedef struct scaling {
   const kcl_scaling *s;
@@ -65,17 +64,14 @@ int kcl_norm_scaled(kcl_context *ctx, kcl_ranks *ranks, kcl_type t, const void *
                     const int *power, kcl_scaled_norm *out) {
   const kcl_type wide = kcl_wide_type(t);
   const int most = (int)kcl_ranks_largest(ranks, largest_scaled_exponent(t, v, n, power));
-  void *copy = NULL;
+  KCL_OWNED void *copy = NULL;
   int e;
   *out = (kcl_scaled_norm){.norm = 0};
   if (most == INT_MIN) return KCL_OK;
-  int rc = kcl_ranks_agree(ranks, kcl_alloc(ctx, n, kcl_type_size(wide), "a vector", &copy));
-  if (rc) goto done;
+  KCL_CALL(kcl_ranks_agree(ranks, kcl_alloc(ctx, n, kcl_type_size(wide), "a vector", &copy)));
   kcl_copy(wide, copy, t, v, n, 1);
   kcl_scale_vector(wide, copy, n, power, 1, -most);
   out->norm = frexp(kcl_ranks_norm(ranks, wide, copy, n), &e);
   out->shift = -most - e;
-done:
-  free(copy);
-  return rc;
+  return KCL_OK;
 }

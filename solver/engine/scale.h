@@ -13,7 +13,6 @@
 #define KCL_SCALE_H
 
 #include "core/program/ranks.h"
-#include <math.h>
 
 typedef struct kcl_scaling {
   int unit; /* u = 2^unit */

@@ -13,8 +13,6 @@
 #include "core/matrix/structure.h"
 #include "solver/engine/engine.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WIDTH = 24, HEIGHT = 25, UNKNOWNS = WIDTH * HEIGHT, PASSES = 2 };
 static const char folder[] = "selftest";
@@ -68,20 +66,18 @@ static int run_passes(const trial_run *r, int64_t reals) {
   kcl_executor *ex = &r->e->executor;
   const kcl_program *k = r->e->program;
   const kcl_type wide = kcl_wide_type(k->type);
-  int rc = KCL_OK;
   for (int c = 0; c < k->nrhs; c++) {
     double *v = r->x + c * reals;
     kcl_timing_vector(v, reals, c);
-    KCL_TRY(ex->put(ex, k->b, c, wide, v, 1.0));
-    KCL_TRY(ex->put(ex, k->x, c, wide, v, 0.5)); /* so that START multiplies by A */
+    KCL_CALL(ex->put(ex, k->b, c, wide, v, 1.0));
+    KCL_CALL(ex->put(ex, k->x, c, wide, v, 0.5)); /* so that START multiplies by A */
   }
-  KCL_TRY(kcl_timing_state(ex));
-  KCL_TRY(ex->run(ex, KCL_START, 1));
-  KCL_TRY(ex->run(ex, KCL_LOOP, PASSES));
-  KCL_TRY(ex->finish(ex));
-  for (int c = 0; c < k->nrhs; c++) KCL_TRY(ex->get(ex, k->x, c, wide, r->x + c * reals, 1.0));
-done:
-  return rc;
+  KCL_CALL(kcl_timing_state(ex));
+  KCL_CALL(ex->run(ex, KCL_START, 1));
+  KCL_CALL(ex->run(ex, KCL_LOOP, PASSES));
+  KCL_CALL(ex->finish(ex));
+  for (int c = 0; c < k->nrhs; c++) KCL_CALL(ex->get(ex, k->x, c, wide, r->x + c * reals, 1.0));
+  return KCL_OK;
 }
 
 /* The method, preconditioner and format of `like` for the small system, in this context. */
@@ -92,21 +88,18 @@ static int run_small(kcl_context *ctx, const kcl_system *of, const kcl_engine *l
   const kcl_format *format;
   const kcl_precond_kind *precond;
   kcl_system s = {.ctx = ctx, .options = of->options, .resumes = of->resumes};
-  int rc;
   s.options.near_null = NULL, s.options.precision = type;
   s.fusion = fusion;
   const bool plain = like->precond->hierarchy || of->given || of->object;
-  KCL_TRY(kcl_precond_find(ctx, plain ? "none" : like->precond->name, &precond));
-  KCL_TRY(kcl_format_find(ctx, kcl_engine_format(like), type, &format));
-  KCL_TRY(make_small_matrix(ctx, type, like->method->symmetric, &r->A));
-  KCL_TRY(kcl_csr_stats(ctx, r->A, &s.stats));
+  KCL_CALL(kcl_precond_find(ctx, plain ? "none" : like->precond->name, &precond));
+  KCL_CALL(kcl_format_find(ctx, kcl_engine_format(like), type, &format));
+  KCL_CALL(make_small_matrix(ctx, type, like->method->symmetric, &r->A));
+  KCL_CALL(kcl_csr_stats(ctx, r->A, &s.stats));
   s.A = r->A, s.hermitian = s.stats.hermitian, s.symmetric = s.stats.symmetric;
-  KCL_TRY(kcl_engine_build(&s, like->method, precond, format, &r->e));
-  KCL_TRY(
+  KCL_CALL(kcl_engine_build(&s, like->method, precond, format, &r->e));
+  KCL_CALL(
       kcl_alloc(ctx, r->e->program->nrhs * reals, sizeof *r->x, "the self-test", (void **)&r->x));
-  KCL_TRY(run_passes(r, reals));
-done:
-  return rc;
+  return run_passes(r, reals);
 }
 
 static void free_trial_run(trial_run *r) {
@@ -137,18 +130,14 @@ static double largest_difference(kcl_type t) {
 /* *difference: beyond rounding, or 0. A failure: there is no verdict. */
 static int find_run_difference(const kcl_system *s, const kcl_engine *e, kcl_fusion fusion,
                                double *difference) {
-  kcl_context *native = NULL;
-  trial_run here = {.e = NULL}, there = {.e = NULL};
-  int rc;
-  KCL_TRY(kcl_context_create("cpu", 0, &native));
-  KCL_TRY(run_small(s->ctx, s, e, fusion, &here));
-  KCL_TRY(run_small(native, s, e, fusion, &there));
+  KCL_OWNED_BY(kcl_context_free) kcl_context *native = NULL;
+  KCL_OWNED_BY(free_trial_run) trial_run here = {.e = NULL}, there = {.e = NULL};
+  KCL_CALL(kcl_context_create("cpu", 0, &native));
+  KCL_CALL(run_small(s->ctx, s, e, fusion, &here));
+  KCL_CALL(run_small(native, s, e, fusion, &there));
   if (here.e->program->nrhs == there.e->program->nrhs) *difference = compare_runs(&here, &there);
   if (*difference <= largest_difference(e->program->type)) *difference = 0;
-done:
-  free_trial_run(&here), free_trial_run(&there);
-  kcl_context_free(&native);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- memory of verdicts */

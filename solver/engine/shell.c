@@ -1,8 +1,6 @@
 /* Computations with a matrix without entries: its products alone, its norm, residuals. */
 #include "core/base/team.h"
 #include "solver/engine/given.h"
-#include <math.h>
-#include <stdlib.h>
 
 kcl_stats kcl_shell_stats(const kcl_shell *A) {
   const bool hermitian = A->properties & KCL_SHELL_HERMITIAN;
@@ -24,16 +22,14 @@ static int make_stored(const kcl_system *s, bool adjoint, kcl_stored **out) {
 }
 
 int kcl_shell_make_products(kcl_system *s) {
-  int rc;
-  KCL_TRY(kcl_alloc(s->ctx, 1, sizeof *s->products, "products", (void **)&s->products));
-  KCL_TRY(make_stored(s, false, &s->shared[0]));
-  KCL_TRY(kcl_engine_product(s->shared[0], 1, &s->products->of[0]));
+  KCL_CALL(kcl_alloc(s->ctx, 1, sizeof *s->products, "products", (void **)&s->products));
+  KCL_CALL(make_stored(s, false, &s->shared[0]));
+  KCL_CALL(kcl_engine_product(s->shared[0], 1, &s->products->of[0]));
   if (s->hermitian)
     s->shared[1] = kcl_stored_share(s->shared[0]);
   else if (kcl_system_has_adjoint(s))
-    KCL_TRY(make_stored(s, true, &s->shared[1]));
-done:
-  return rc;
+    KCL_CALL(make_stored(s, true, &s->shared[1]));
+  return KCL_OK;
 }
 
 void kcl_shell_free_products(kcl_system *s) {
@@ -58,21 +54,20 @@ static int estimate_norm_F(const kcl_system *s, double *out) {
   const kcl_csr *A = s->A;
   const kcl_type wide = kcl_wide_type(A->type);
   kcl_ranks *ranks = kcl_system_ranks(s);
-  double *z = NULL, *y = NULL, sum = 0;
+  KCL_OWNED double *z = NULL, *y = NULL;
+  double sum = 0;
   uint64_t state = 88172645463325252u + (ranks ? (uint64_t)ranks->first_row << 20 : 0);
   int rc = kcl_alloc(s->ctx, A->cols, sizeof *z, "a vector", (void **)&z);
   if (!rc) rc = kcl_alloc(s->ctx, A->rows, kcl_type_size(wide), "a vector", (void **)&y);
-  KCL_TRY(kcl_ranks_agree(ranks, rc));
+  KCL_CALL(kcl_ranks_agree(ranks, rc));
   for (int i = 0; i < PROBES; i++) {
     fill_signs(z, A->cols, &state);
-    KCL_TRY(kcl_ranks_agree(ranks, kcl_engine_multiply(s->products->of[0], KCL_D, z, 1, y)));
+    KCL_CALL(kcl_ranks_agree(ranks, kcl_engine_multiply(s->products->of[0], KCL_D, z, 1, y)));
     sum = hypot(sum, kcl_ranks_norm(ranks, wide, y, A->rows));
   }
   sum /= sqrt(PROBES);
   *out = sum > 0 && sum < INFINITY ? sum : 1;
-done:
-  free(z), free(y);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_shell_prepare_least(const kcl_system *s) {

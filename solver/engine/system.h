@@ -114,7 +114,7 @@ struct kcl_system {
 
 /* A as the device has it: scaled, in the precision of the options. */
 static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {
-  return s->shared[0] ? &s->shared[0]->source : s->converted ? s->converted : s->A;
+  return s->shared[0] ? &s->shared[0]->origin.source : s->converted ? s->converted : s->A;
 }
 
 /* Can it be multiplied by A^H? */

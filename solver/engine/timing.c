@@ -1,6 +1,5 @@
 /* Seconds per iteration of an engine: fixed iterations with the stop tests off (Dongarra & Heroux 2013, HPCG). */
 #include "solver/engine/engine.h"
-#include <stdlib.h>
 
 /* No zeros and no symmetry, in [1/2, 3/2): values that float holds exactly. */
 void kcl_timing_vector(double *v, int64_t n, int number) {
@@ -23,8 +22,8 @@ int kcl_timing_state(kcl_executor *ex) {
 static int time_batch_iterations(kcl_engine *e, int iterations, double *seconds) {
   int steps = e->program->iterations, passes = (iterations + steps - 1) / steps;
   int64_t since = 0, most = KCL_HISTORY / 4 / steps;
-  int rc = e->executor.finish(&e->executor);
-  if (rc) return rc;
+  int rc = KCL_OK;
+  KCL_CALL(e->executor.finish(&e->executor));
   double t = kcl_now();
   for (int64_t left = passes; left > 0 && !rc; left -= most)
     rc = kcl_engine_advance(e, left < most ? left : most, &since);
@@ -39,21 +38,19 @@ int kcl_engine_time(kcl_engine *e, int iterations, int repeats, double *seconds)
   const kcl_program *k = e->program;
   kcl_type wide = kcl_wide_type(k->type);
   int64_t w = wide == KCL_Z ? 2 : 1, rows = k->vector[k->b].n, cols = k->vector[k->x].n;
-  double *b = NULL, *x = NULL, warm;
-  int rc;
-  KCL_TRY(kcl_alloc(e->ctx, w * rows, sizeof *b, "a vector", (void **)&b));
-  KCL_TRY(kcl_alloc(e->ctx, w * cols, sizeof *x, "a vector", (void **)&x));
+  KCL_OWNED double *b = NULL, *x = NULL;
+  double warm;
+  KCL_CALL(kcl_alloc(e->ctx, w * rows, sizeof *b, "a vector", (void **)&b));
+  KCL_CALL(kcl_alloc(e->ctx, w * cols, sizeof *x, "a vector", (void **)&x));
   for (int c = 0; c < k->nrhs; c++) {
     kcl_timing_vector(b, w * rows, c);
-    KCL_TRY(ex->put(ex, k->b, c, wide, b, 1.0));
+    KCL_CALL(ex->put(ex, k->b, c, wide, b, 1.0));
   }
   for (int i = -1; i < repeats; i++) {
-    for (int c = 0; c < k->nrhs; c++) KCL_TRY(ex->put(ex, k->x, c, wide, x, 1.0));
-    KCL_TRY(kcl_timing_state(ex));
-    KCL_TRY(ex->run(ex, KCL_START, 1));
-    KCL_TRY(time_batch_iterations(e, iterations, i < 0 ? &warm : &seconds[i]));
+    for (int c = 0; c < k->nrhs; c++) KCL_CALL(ex->put(ex, k->x, c, wide, x, 1.0));
+    KCL_CALL(kcl_timing_state(ex));
+    KCL_CALL(ex->run(ex, KCL_START, 1));
+    KCL_CALL(time_batch_iterations(e, iterations, i < 0 ? &warm : &seconds[i]));
   }
-done:
-  free(b), free(x);
-  return rc;
+  return KCL_OK;
 }

@@ -1,7 +1,6 @@
 /* Columns of zeros. A x does not depend on the elements of x that belong to them, so methods leave anything there: a guess,
  * another method's remains, NaN. They are set to 0, which is exact and makes x the smaller. */
 #include "solver/engine/given.h"
-#include <stdlib.h>
 
 /* used [A->cols]: 1 where a row of A has a value that is not 0. */
 static void mark_used_columns(const kcl_csr *A, int *used) {
@@ -24,16 +23,15 @@ static int find_used(kcl_system *s, int **used) {
 }
 
 int kcl_find_zero_columns(kcl_system *s) {
-  int *used = NULL, rc;
-  KCL_TRY(find_used(s, &used));
+  KCL_OWNED int *used = NULL;
+  KCL_CALL(find_used(s, &used));
   for (int64_t j = 0; j < s->A->cols; j++) s->zero_cols += !used[j];
-  rc = kcl_alloc(s->ctx, s->zero_cols, sizeof *s->zero_col, "the columns", (void **)&s->zero_col);
-  KCL_TRY(kcl_ranks_agree(kcl_system_ranks(s), rc));
+  int rc =
+      kcl_alloc(s->ctx, s->zero_cols, sizeof *s->zero_col, "the columns", (void **)&s->zero_col);
+  KCL_CALL(kcl_ranks_agree(kcl_system_ranks(s), rc));
   for (int64_t j = 0, q = 0; j < s->A->cols; j++)
     if (!used[j]) s->zero_col[q++] = (int32_t)j;
-done:
-  free(used);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_clear_zero_columns(const kcl_system *s, void *x) {

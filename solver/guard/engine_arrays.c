@@ -22,7 +22,7 @@ static int guard_matrix(kcl_guarded_arrays *g, const kcl_stored *m, const char *
     const size_t bytes = (size_t)a->count * kcl_array_element(a->kind, m->type);
     if (a->prepared) continue;
     rc = kcl_guarded_add(g, guarded_memory(g->ctx, what, m->device[i] ? m->device[i] : a->data,
-                                           bytes, writable || !a->borrowed || m->adopted));
+                                           bytes, writable || !a->borrowed || m->origin.adopted));
   }
   if (rc || !m->step) return rc;
   return kcl_guarded_add(g, (kcl_guarded_array){.what = what,

@@ -1,8 +1,6 @@
 /* Checkpoints of a solver by handle. */
 #include "core/base/context.h"
 #include "solver/checkpoint.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Rank 0 has the file; the others say that there is one. */
 static int check_checkpoint_place(const kcl_system *s, const char *path, double seconds) {

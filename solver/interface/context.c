@@ -4,8 +4,6 @@
 #include "core/device/device.h"
 #include "core/program/executor.h"
 #include "solver/interface/handles.h"
-#include <stdlib.h>
-#include <string.h>
 
 int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
   static const char *const names[] = {"threads",         "memory",       "units",
@@ -13,11 +11,12 @@ int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
                                       "ranks",           "stream_rate",  "programs_compiled",
                                       "programs_cached", "program_bytes"};
   kcl_device d;
-  int rc;
   if (out) *out = 0;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "c", ctx)) || (rc = kcl_need(ctx, "name", name))) return rc;
-  if ((rc = kcl_need(ctx, "out", out)) || (rc = kcl_device_current(ctx, &d))) return rc;
+  KCL_CALL(kcl_need(ctx, "c", ctx));
+  KCL_CALL(kcl_need(ctx, "name", name));
+  KCL_CALL(kcl_need(ctx, "out", out));
+  KCL_CALL(kcl_device_current(ctx, &d));
   if (!strcmp(name, "stream_rate")) return kcl_stream_rate(ctx, out);
   if (!strcmp(name, "threads")) return *out = kcl_threads(), KCL_OK;
   if (!strcmp(name, "memory")) return *out = (double)d.memory, KCL_OK;

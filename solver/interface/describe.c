@@ -4,7 +4,6 @@
 #include "solver/interface/handles.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { SCHEMA = 1 };
 
@@ -61,12 +60,11 @@ static void write_json_column(FILE *f, const kcl_report *r) {
 int kcl_solver_describe(kcl_solver *s, char **json) {
   kcl_setup_info info;
   size_t size;
-  int rc;
   if (json) *json = NULL;
   if (!s) return kcl_need(NULL, "s", s);
   kcl_context *ctx = s->system.ctx;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "json", json))) return rc;
+  KCL_CALL(kcl_need(ctx, "json", json));
   FILE *f = open_memstream(json, &size);
   if (!f) return kcl_fail(ctx, KCL_MEMORY, "out of memory: a description");
   kcl_solver_info(s, &info);

@@ -3,9 +3,6 @@
 #include "core/matrix/structure.h"
 #include "solver/interface/handles.h"
 #include "solver/vectors.h"
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- entries */
 
@@ -18,8 +15,7 @@ static int borrow_entries(kcl_context *ctx, const kcl_entries *e, kcl_csr **out)
         ctx, KCL_USAGE,
         "kcl_entries.borrow: compressed rows are needed, with 64-bit starts, 32-bit "
         "columns, base 0, all entries and no blocks; without borrow any form is copied");
-  int rc = kcl_type_of_letter("kcl_entries.type", e->type, &type);
-  if (rc) return rc;
+  KCL_CALL(kcl_type_of_letter("kcl_entries.type", e->type, &type));
   const kcl_csr A = {.rows = e->rows,
                      .cols = e->cols,
                      .nnz = e->nnz,
@@ -30,7 +26,7 @@ static int borrow_entries(kcl_context *ctx, const kcl_entries *e, kcl_csr **out)
                      .symmetry = (kcl_symmetry)e->symmetry,
                      .field = kcl_type_complex(type) ? KCL_COMPLEX : KCL_REAL,
                      .stored = e->nnz};
-  rc = kcl_csr_check(ctx, &A);
+  int rc = kcl_csr_check(ctx, &A);
   return rc ? rc : kcl_csr_lend(ctx, &A, out);
 }
 
@@ -64,10 +60,10 @@ static int create_handle(kcl_context *ctx, kcl_csr *A, kcl_matrix **out) {
 
 int kcl_matrix_create(kcl_context *ctx, const kcl_entries *entries, kcl_matrix **out) {
   kcl_csr *A = NULL;
-  int rc;
   if (out) *out = NULL;
-  if ((rc = kcl_need(ctx, "c", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  rc = take_entries(ctx, entries, &A);
+  KCL_CALL(kcl_need(ctx, "c", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
+  int rc = take_entries(ctx, entries, &A);
   return rc ? rc : create_handle(ctx, A, out);
 }
 
@@ -97,10 +93,11 @@ int kcl_matrix_create_shell(kcl_context *ctx, int64_t rows, int64_t cols, int ty
 
 int kcl_matrix_lend(kcl_context *ctx, const kcl_csr *A, kcl_matrix **out) {
   kcl_csr *own = NULL;
-  int rc;
   if (out) *out = NULL;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  if ((rc = kcl_csr_check(ctx, A)) || (rc = kcl_csr_lend(ctx, A, &own))) return rc;
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
+  KCL_CALL(kcl_need(ctx, "out", out));
+  KCL_CALL(kcl_csr_check(ctx, A));
+  KCL_CALL(kcl_csr_lend(ctx, A, &own));
   return create_handle(ctx, own, out);
 }
 
@@ -153,7 +150,7 @@ int kcl_matrix_update(kcl_matrix *A, const kcl_entries *entries) {
   int rc;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  if ((rc = kcl_matrix_need_entries(A))) return rc;
+  KCL_CALL(kcl_matrix_need_entries(A));
   if (!entries && !A->borrowed)
     return kcl_fail(A->ctx, KCL_USAGE, "entries is NULL, and the arrays of the matrix are a copy");
   if ((rc = entries ? take_entries(A->ctx, entries, &now) : kcl_csr_lend(A->ctx, A->A, &now)))
@@ -176,8 +173,7 @@ int kcl_matrix_update(kcl_matrix *A, const kcl_entries *entries) {
 static int copy_columns(kcl_context *ctx, const char *name, const kcl_vectors *given, int64_t rows,
                         kcl_dense **out) {
   kcl_vectors columns, *v = &columns;
-  int rc = kcl_read_sized(ctx, name, given, sizeof columns, sizeof columns, v);
-  if (rc) return rc;
+  KCL_CALL(kcl_read_sized(ctx, name, given, sizeof columns, sizeof columns, v));
   const int64_t cols = v->cols ? v->cols : 1, n = v->rows ? v->rows : rows,
                 inc = v->inc ? v->inc : 1, ld = v->ld ? v->ld : n * inc;
   if (v->place != KCL_HOST || (v->type && v->type != 'd') || !v->data || n < 1 || cols < 1 ||
@@ -186,7 +182,7 @@ static int copy_columns(kcl_context *ctx, const char *name, const kcl_vectors *g
                     "%s: at most 12 columns of type 'd' on the host are needed, with data and no "
                     "negative number",
                     name);
-  if ((rc = kcl_dense_create(ctx, n, cols, KCL_D, out))) return rc;
+  KCL_CALL(kcl_dense_create(ctx, n, cols, KCL_D, out));
   const double *from = (const double *)v->data + v->offset;
   for (int64_t j = 0; j < cols; j++)
     for (int64_t i = 0; i < n; i++) (*out)->val[j * n + i] = from[i * inc + j * ld];
@@ -195,12 +191,12 @@ static int copy_columns(kcl_context *ctx, const char *name, const kcl_vectors *g
 
 int kcl_matrix_set_near_null(kcl_matrix *A, const kcl_vectors *modes) {
   kcl_dense *B = NULL;
-  int rc;
+  int rc = KCL_OK;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  if ((rc = kcl_matrix_need_entries(A))) return rc;
+  KCL_CALL(kcl_matrix_need_entries(A));
   if (modes) {
-    if ((rc = copy_columns(A->ctx, "modes", modes, A->A->rows, &B))) return rc;
+    KCL_CALL(copy_columns(A->ctx, "modes", modes, A->A->rows, &B));
     if (B->rows != A->A->rows) {
       rc = kcl_fail(A->ctx, KCL_USAGE, "modes have %lld rows, the matrix has %lld",
                     (long long)B->rows, (long long)A->A->rows);
@@ -214,25 +210,24 @@ int kcl_matrix_set_near_null(kcl_matrix *A, const kcl_vectors *modes) {
 }
 
 int kcl_matrix_set_coordinates(kcl_matrix *A, const kcl_vectors *nodes) {
-  kcl_dense *at = NULL, *modes = NULL;
-  int rc;
+  KCL_OWNED_BY(kcl_dense_free) kcl_dense *at = NULL;
+  kcl_dense *modes = NULL;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  if ((rc = kcl_need(A->ctx, "nodes", nodes)) || (rc = kcl_matrix_need_entries(A))) return rc;
+  KCL_CALL(kcl_need(A->ctx, "nodes", nodes));
+  KCL_CALL(kcl_matrix_need_entries(A));
   const int64_t d = nodes->cols;
   if (d != 2 && d != 3)
     return kcl_fail(A->ctx, KCL_USAGE, "nodes have 2 or 3 columns, these have %lld", (long long)d);
-  KCL_TRY(copy_columns(A->ctx, "nodes", nodes, A->A->rows / d, &at));
+  KCL_CALL(copy_columns(A->ctx, "nodes", nodes, A->A->rows / d, &at));
   if (at->rows * d != A->A->rows)
-    KCL_TRY(kcl_fail(A->ctx, KCL_USAGE,
-                     "%lld nodes with %lld unknowns each: the matrix has %lld rows",
-                     (long long)at->rows, (long long)d, (long long)A->A->rows));
-  KCL_TRY(kcl_rigid_modes(A->ctx, at, &modes));
+    KCL_CALL(kcl_fail(A->ctx, KCL_USAGE,
+                      "%lld nodes with %lld unknowns each: the matrix has %lld rows",
+                      (long long)at->rows, (long long)d, (long long)A->A->rows));
+  KCL_CALL(kcl_rigid_modes(A->ctx, at, &modes));
   kcl_dense_free(&A->near_null);
   A->near_null = modes;
-done:
-  kcl_dense_free(&at);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- numbers */
@@ -243,12 +238,13 @@ int kcl_matrix_number(kcl_matrix *A, const char *name, double *out) {
   if (out) *out = 0;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  if ((rc = kcl_need(A->ctx, "name", name)) || (rc = kcl_need(A->ctx, "out", out))) return rc;
-  if ((rc = kcl_matrix_need_entries(A))) return rc;
+  KCL_CALL(kcl_need(A->ctx, "name", name));
+  KCL_CALL(kcl_need(A->ctx, "out", out));
+  KCL_CALL(kcl_matrix_need_entries(A));
   const kcl_named *m = kcl_named_find(kcl_stats_members, name, strlen(name));
   if (!m) return kcl_named_refuse(A->ctx, kcl_stats_members, name);
   if (!A->stats) {
-    if ((rc = kcl_alloc(A->ctx, 1, sizeof *stats, "statistics", (void **)&stats))) return rc;
+    KCL_CALL(kcl_alloc(A->ctx, 1, sizeof *stats, "statistics", (void **)&stats));
     if ((rc = kcl_csr_stats(A->ctx, A->A, stats))) {
       free(stats);
       return rc;

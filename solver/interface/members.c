@@ -1,6 +1,5 @@
 /* Members of public structs by name, so that new ones break no program: for kcl_matrix_number, kcl_solver_number and their like. */
 #include "solver/interface/handles.h"
-#include <string.h>
 
 #define KIND(f)                                                                                    \
   _Generic((f), double: KCL_IS_DOUBLE, int64_t: KCL_IS_INT64, uint64_t: KCL_IS_UINT64, int: KCL_IS_INT, \

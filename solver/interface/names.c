@@ -1,8 +1,6 @@
 /* kcl_names, kcl_name, kcl_name_help: the registries, options and devices as text, for programs in any language. */
 #include "solver/interface/handles.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const registries[] = {[KCL_FORMATS] = "format",
                                          [KCL_SOLVERS] = "solver",

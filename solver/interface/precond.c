@@ -14,8 +14,7 @@ int kcl_precond_create(kcl_matrix *A, const kcl_options *options, kcl_precond **
   if (out) *out = NULL;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  int rc = kcl_matrix_need_entries(A);
-  if (rc) return rc;
+  KCL_CALL(kcl_matrix_need_entries(A));
   kcl_options o = kcl_options_for(options, A->A);
   o.near_null = A->near_null;
   return kcl_precond_make(A->ctx, A->A, &o, out);

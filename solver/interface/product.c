@@ -2,7 +2,6 @@
 #include "core/base/context.h"
 #include "solver/interface/handles.h"
 #include "solver/operator.h"
-#include <string.h>
 
 static int create_product(kcl_matrix *A, const kcl_operator_options *wanted, kcl_operator **out) {
   if (A->shell.apply) return kcl_operator_of_shell(A->ctx, &A->shell, out);
@@ -14,8 +13,7 @@ static int prepare_product(kcl_matrix *A, const kcl_options *o, kcl_products whi
   const kcl_operator_options wanted = {
       .format = o->format, .precision = o->precision, .products = which, .nrhs = o->nrhs};
   kcl_operator *op = NULL;
-  int rc = create_product(A, &wanted, &op);
-  if (rc) return rc;
+  KCL_CALL(create_product(A, &wanted, &op));
   kcl_operator_free(&A->product);
   A->product = op;
   kcl_operator_describe(op, &A->about);
@@ -43,10 +41,9 @@ static int check_adjoint(const kcl_matrix *A, int adjoint) {
 }
 
 int kcl_matrix_prepare(kcl_matrix *A, const kcl_options *o, int adjoint) {
-  int rc;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  if ((rc = check_adjoint(A, adjoint))) return rc;
+  KCL_CALL(check_adjoint(A, adjoint));
   if (A->shell.apply) return prepare_shell_product(A, o, adjoint);
   if (!o) return prepare_default(A, adjoint);
   const kcl_options wanted = kcl_options_for(o, A->A);
@@ -55,13 +52,12 @@ int kcl_matrix_prepare(kcl_matrix *A, const kcl_options *o, int adjoint) {
 
 int kcl_matrix_apply(kcl_matrix *A, int adjoint, const void *alpha, const kcl_vectors *x,
                      const void *beta, kcl_vectors *y) {
-  int rc;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  if ((rc = check_adjoint(A, adjoint))) return rc;
-  if (!A->product && (rc = prepare_default(A, adjoint))) return rc;
+  KCL_CALL(check_adjoint(A, adjoint));
+  if (!A->product) KCL_CALL(prepare_default(A, adjoint));
   A->references++; /* a function may give its matrix back */
-  rc = kcl_operator_multiply(A->product, adjoint, alpha, x, beta, y);
+  int rc = kcl_operator_multiply(A->product, adjoint, alpha, x, beta, y);
   kcl_matrix_free(&A);
   return rc;
 }

@@ -1,9 +1,6 @@
 /* kcl_solver: from a kcl_matrix; solves for vectors anywhere; what the last one was. */
 #include "core/base/context.h"
 #include "solver/interface/handles.h"
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- set-up */
 
@@ -45,7 +42,7 @@ int kcl_solver_create(kcl_matrix *A, kcl_precond *M, const kcl_options *options,
   if (out) *out = NULL;
   if (!A) return kcl_need(NULL, "A", A);
   KCL_ENTER(A->ctx);
-  if ((rc = kcl_need(A->ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(A->ctx, "out", out));
   kcl_options o = kcl_options_for(options, A->A);
   o.near_null = A->near_null;
   if (kcl_on_ranks(A->ctx))
@@ -63,18 +60,16 @@ int kcl_solver_create(kcl_matrix *A, kcl_precond *M, const kcl_options *options,
 }
 
 int kcl_solver_update(kcl_solver *s, kcl_matrix *A, int keep) {
-  int rc;
   if (!s) return kcl_need(NULL, "s", s);
   kcl_context *ctx = s->system.ctx;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  KCL_CALL(kcl_need(ctx, "A", A));
   if (A->ctx != ctx)
     return kcl_fail(ctx, KCL_USAGE, "the solver and the matrix are of different contexts");
-  if ((rc = kcl_matrix_need_entries(A))) return rc;
+  KCL_CALL(kcl_matrix_need_entries(A));
   if (s->system.shared[0] && !s->system.distribution) keep = KCL_KEEP_NOTHING;
-  rc = s->system.distribution && kcl_on_ranks(ctx) ? update_on_ranks(s, A, keep)
-                                                   : kcl_update(s, A->A, keep);
-  if (rc) return rc;
+  KCL_CALL(s->system.distribution && kcl_on_ranks(ctx) ? update_on_ranks(s, A, keep)
+                                                       : kcl_update(s, A->A, keep));
   kcl_csr_free(&s->kept);
   s->kept = kcl_csr_share(A->A);
   return KCL_OK;
@@ -120,16 +115,15 @@ static int check_result(kcl_context *ctx, const kcl_result *results) {
 
 int kcl_solve(kcl_solver *s, const kcl_vectors *b, kcl_vectors *x, const kcl_call *call,
               kcl_result *results) {
-  int rc;
   if (!s) return kcl_need(NULL, "s", s);
   kcl_context *ctx = s->system.ctx;
   KCL_ENTER(ctx);
-  if ((rc = check_result(ctx, results))) return rc;
+  KCL_CALL(check_result(ctx, results));
   const int64_t cols = kcl_count_columns(s, b, x);
   for (int64_t j = 0; j < cols && results; j++) put_result((kcl_result){0}, j, results);
-  if ((rc = keep_reports(s, cols))) return rc;
+  KCL_CALL(keep_reports(s, cols));
   s->running++;
-  rc = kcl_solve_vectors(s, call, b, x, s->report);
+  int rc = kcl_solve_vectors(s, call, b, x, s->report);
   if (rc) s->reports = 0;
   for (int64_t j = 0; j < s->reports && results; j++)
     put_result(result_of(&s->report[j]), j, results);
@@ -171,12 +165,12 @@ static const kcl_named *find_result(const kcl_solver *s, const char *name, kcl_s
 int kcl_solver_number(kcl_solver *s, const char *name, double *out) {
   kcl_setup_info info;
   const void *of;
-  int rc;
   if (out) *out = 0;
   if (!s) return kcl_need(NULL, "s", s);
   kcl_context *ctx = s->system.ctx;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "name", name)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  KCL_CALL(kcl_need(ctx, "name", name));
+  KCL_CALL(kcl_need(ctx, "out", out));
   const kcl_named *m = find_result(s, name, &info, &of);
   if (m && !kcl_named_text(m, of) && m->kind != KCL_IS_UINT64)
     return *out = kcl_named_number(m, of), KCL_OK;
@@ -197,13 +191,13 @@ const char *kcl_solver_text(kcl_solver *s, const char *name) {
 }
 
 int kcl_solver_history(kcl_solver *s, int64_t column, const double **values, int64_t *count) {
-  int rc;
   if (values) *values = NULL;
   if (count) *count = 0;
   if (!s) return kcl_need(NULL, "s", s);
   kcl_context *ctx = s->system.ctx;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "values", values)) || (rc = kcl_need(ctx, "count", count))) return rc;
+  KCL_CALL(kcl_need(ctx, "values", values));
+  KCL_CALL(kcl_need(ctx, "count", count));
   if (column < 0 || column >= s->reports)
     return kcl_fail(ctx, KCL_USAGE, "column %lld: the last solve had %lld, from 0",
                     (long long)column, (long long)s->reports);

@@ -13,7 +13,6 @@
 #include "core/base/context.h"
 #include "solver/engine/given.h"
 #include "solver/loop/loop.h"
-#include <math.h>
 
 static const double SLOW = 2e-4; /* seconds */
 
@@ -167,7 +166,8 @@ int kcl_loop_measure(kcl_loop *l, double *each) {
   if (batch < least) batch = least;
   const int64_t passes = passes_of(l, batch);
   double t = kcl_now();
-  if ((rc = kcl_engine_advance(l->engine, passes, &l->since)) || (rc = kcl_loop_poll(l))) return rc;
+  KCL_CALL(kcl_engine_advance(l->engine, passes, &l->since));
+  KCL_CALL(kcl_loop_poll(l));
   *each = (kcl_now() - t) / (double)(passes * l->engine->program->iterations);
   return KCL_OK;
 }

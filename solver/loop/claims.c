@@ -3,8 +3,6 @@
  * one product on the host, per claim. */
 #include "solver/engine/given.h"
 #include "solver/loop/loop.h"
-#include <math.h>
-#include <stdlib.h>
 
 double kcl_loop_target(const kcl_rhs *v) { return 0.999 * v->allowed * v->b_norm.norm; }
 
@@ -25,7 +23,7 @@ static int set_target(kcl_loop *l, int i, void *x, bool *lowered) {
 
 int kcl_loop_set_targets(kcl_loop *l, bool *lowered) {
   const kcl_csr *A = l->system->A;
-  void *x = NULL;
+  KCL_OWNED void *x = NULL;
   int rc = KCL_OK;
   *lowered = false;
   if (!l->system->scaling.row || l->interrupted) return KCL_OK;
@@ -33,10 +31,8 @@ int kcl_loop_set_targets(kcl_loop *l, bool *lowered) {
     const double target = kcl_loop_target(&l->rhs[i]);
     if (!l->rhs[i].active || !(l->rr[i] <= target * target)) continue;
     if (!x) rc = kcl_alloc(l->system->ctx, A->cols, kcl_type_size(A->type), "x", &x);
-    KCL_TRY(kcl_ranks_agree(kcl_system_ranks(l->system), rc));
-    KCL_TRY(set_target(l, i, x, lowered));
+    KCL_CALL(kcl_ranks_agree(kcl_system_ranks(l->system), rc));
+    KCL_CALL(set_target(l, i, x, lowered));
   }
-done:
-  free(x);
-  return rc;
+  return KCL_OK;
 }

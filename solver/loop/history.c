@@ -1,7 +1,5 @@
 /* The residual histories of a solve. */
 #include "solver/loop/history.h"
-#include <math.h>
-#include <stdlib.h>
 
 int kcl_histories_create(kcl_context *ctx, int64_t count, kcl_history **out) {
   return kcl_alloc(ctx, count, sizeof **out, "the histories", (void **)out);
@@ -29,8 +27,8 @@ int kcl_history_fetch(kcl_history *h, kcl_engine *e, int rhs, int64_t to) {
 }
 
 int kcl_history_finish(kcl_history *h, kcl_context *ctx, double rr0, double unit) {
-  int rc = kcl_alloc(ctx, h->size + 1, sizeof *h->residuals, "the history", (void **)&h->residuals);
-  if (rc) return rc;
+  KCL_CALL(
+      kcl_alloc(ctx, h->size + 1, sizeof *h->residuals, "the history", (void **)&h->residuals));
   h->residuals[0] = sqrt(rr0) * unit;
   for (int64_t i = 0; i < h->size; i++) h->residuals[i + 1] = sqrt(kcl_history_rr(h, i)) * unit;
   return KCL_OK;

@@ -12,7 +12,6 @@
  */
 #include "solver/loop/loop.h"
 #include <float.h>
-#include <math.h>
 
 int kcl_loop_set_state(kcl_loop *l) {
   double target[KCL_MAX_NRHS] = {0};
@@ -22,12 +21,11 @@ int kcl_loop_set_state(kcl_loop *l) {
 
 static int start_once(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
-  int rc;
   l->since = 0;
   for (int i = 0; i < l->nrhs; i++)
     if (l->rhs[i].active) l->control[i].stop = 0;
-  if ((rc = kcl_loop_set_state(l))) return rc;
-  if ((rc = ex->run(ex, KCL_START, 1))) return rc;
+  KCL_CALL(kcl_loop_set_state(l));
+  KCL_CALL(ex->run(ex, KCL_START, 1));
   return ex->poll(ex, l->control, l->rr);
 }
 
@@ -172,10 +170,10 @@ static int run_and_check_batch(kcl_loop *l) {
   if (!rc && kcl_loop_running(l)) rc = run_next_batch(l);
   if (!rc && l->checkpoint) rc = l->checkpoint(l->owner, l);
   if (rc || (kcl_loop_running(l) && !l->interrupted)) return rc;
-  if ((rc = stop_round(l))) return rc;
+  KCL_CALL(stop_round(l));
   l->state = KCL_LOOP_ENDED;
   if (!claims(l)) return KCL_OK;
-  if ((rc = start_round(l))) return rc;
+  KCL_CALL(start_round(l));
   if (unmet(l)) l->state = KCL_LOOP_READY;
   return KCL_OK;
 }

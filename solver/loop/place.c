@@ -3,7 +3,6 @@
  * host, until it is returned. */
 #include "solver/engine/given.h"
 #include "solver/loop/loop.h"
-#include <stdlib.h>
 
 int kcl_loop_put_b(kcl_loop *l, int rhs) {
   const kcl_rhs *v = &l->rhs[rhs];

@@ -4,7 +4,6 @@
  * 1954), approach those of the operator from inside: their ratio is a lower bound of the condition.
  */
 #include "solver/loop/history.h"
-#include <math.h>
 
 static double tridiagonal_entry(const double *entry, int64_t i) {
   const double *now = entry + i * KCL_HISTORY_FIELDS, *before = now - KCL_HISTORY_FIELDS;

@@ -8,7 +8,6 @@
  * Several right-hand sides are saved together and judged by the one that is furthest from its target.
  */
 #include "solver/loop/loop.h"
-#include <math.h>
 
 static const double SHARE = 0.01; /* of the bytes moved, for copies */
 

@@ -3,9 +3,7 @@
 #include "core/base/text.h"
 #include "core/device/device.h"
 #include "solver/mixed/mixed.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- the system in float */
 
@@ -57,12 +55,11 @@ static int narrow_matrix(kcl_mixed *m, const kcl_system *s) {
 
 int kcl_mixed_create(const kcl_selection *wide, kcl_mixed **out) {
   const kcl_system *s = wide->system;
-  kcl_mixed *m = *out = NULL;
-  int rc = usable_in_float(wide->engine);
-  if (rc) return rc;
+  KCL_OWNED_BY(kcl_mixed_free) kcl_mixed *m = *out = NULL;
+  KCL_CALL(usable_in_float(wide->engine));
   double start = kcl_now();
-  KCL_TRY(kcl_alloc(s->ctx, 1, sizeof *m, "mixed precision", (void **)&m));
-  KCL_TRY(narrow_matrix(m, s));
+  KCL_CALL(kcl_alloc(s->ctx, 1, sizeof *m, "mixed precision", (void **)&m));
+  KCL_CALL(narrow_matrix(m, s));
   m->system = (kcl_system){.ctx = s->ctx,
                            .A = &m->A,
                            .options = s->options,
@@ -75,9 +72,7 @@ int kcl_mixed_create(const kcl_selection *wide, kcl_mixed **out) {
   o->precision = m->A.type, o->mixed = false, o->progress = NULL;
   o->solver = wide->way.method->name, o->precond = wide->way.precond->name, o->nrhs = 1;
   *out = m, m = NULL;
-done:
-  kcl_mixed_free(&m);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_mixed_free(kcl_mixed **m) {
@@ -154,8 +149,8 @@ int kcl_mixed_judge(kcl_mixed *m, kcl_selection *wide) {
   const bool by_time = s->undecided.format && !s->undecided.model;
   kcl_short_text (*text)(double) = by_time ? kcl_seconds_text : kcl_bytes_text;
   double single, twice;
-  int rc = compare_speeds(m, wide, by_time, &single, &twice);
-  if (rc) return rc;
+  int rc;
+  KCL_CALL(compare_speeds(m, wide, by_time, &single, &twice));
   if (s->undecided.format && single * more_iterations > twice) {
     snprintf(m->why, sizeof m->why,
              "not used: an iteration in float takes %s, in double %s, and float takes more of them",
@@ -168,6 +163,6 @@ int kcl_mixed_judge(kcl_mixed *m, kcl_selection *wide) {
            kcl_bytes_text(kcl_engine_stored_bytes(m->selection.engine)).s, text(single).s,
            text(twice).s);
   if ((rc = kcl_mixed_clear(m, wide->engine))) return rc; /* the first launch of these kernels */
-  if ((rc = kcl_mixed_take(m, wide->engine, 0))) return rc;
+  KCL_CALL(kcl_mixed_take(m, wide->engine, 0));
   return wide->engine->executor.finish(&wide->engine->executor);
 }

@@ -11,7 +11,6 @@
  */
 #include "solver/engine/given.h"
 #include "solver/mixed/mixed.h"
-#include <math.h>
 #include <stdio.h>
 
 /* Residuals fall to these fractions before the next correction: where the method resumes, where it starts anew.
@@ -66,10 +65,10 @@ static int descend(const kcl_mixed *m, const kcl_loop *l, bool resumes, double s
   int64_t since = 0, from = h->size, best_at = from, seen = from, rows = m->A.rows;
   int64_t patience = 100 + 2 * rows < PATIENCE ? 100 + 2 * rows : PATIENCE;
   double rr, best = INFINITY, start = kcl_now(), t2 = target * target;
-  int rc, ended = 0;
-  if ((rc = ex->set_state(ex, &control, &t2))) return rc;
-  if ((rc = ex->run(ex, resumes ? KCL_RESUME : KCL_START, 1))) return rc;
-  if ((rc = ex->poll(ex, &control, &rr))) return rc;
+  int rc = KCL_OK, ended = 0;
+  KCL_CALL(ex->set_state(ex, &control, &t2));
+  KCL_CALL(ex->run(ex, resumes ? KCL_RESUME : KCL_START, 1));
+  KCL_CALL(ex->poll(ex, &control, &rr));
   if (!control.stop) rc = kcl_engine_advance(e, run_mixed_batch(e, 0, 0), &since);
   while (!rc && !control.stop && !ended) {
     int64_t count = run_mixed_batch(e, control.iteration - from, kcl_now() - start);
@@ -112,10 +111,9 @@ static int correct_x(kcl_mixed *m, kcl_loop *l, double norm, double *scale, doub
   double least = can ? resumed : anew, wanted = 0.9 * l->rhs[0].target / norm;
   if (!resumes) *scale = ldexp(1, -ilogb(norm));
   *asked = wanted > least ? wanted : least; /* no further than the end */
-  int rc;
-  if ((rc = kcl_mixed_clear(m, l->engine))) return rc;
-  if ((rc = kcl_mixed_give(m, l->engine, *scale))) return rc;
-  if ((rc = descend(m, l, resumes, *scale, *asked * norm * *scale, reason))) return rc;
+  KCL_CALL(kcl_mixed_clear(m, l->engine));
+  KCL_CALL(kcl_mixed_give(m, l->engine, *scale));
+  KCL_CALL(descend(m, l, resumes, *scale, *asked * norm * *scale, reason));
   m->iterations = l->rhs[0].history->size;
   if (resumes || !m->corrections) m->lanczos = m->iterations;
   m->corrections++;
@@ -172,8 +170,8 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
   kcl_rhs *v = &l->rhs[0];
   kcl_reason reason = KCL_CONVERGED;
   double rr;
-  int rc = corrections(m, l, &reason, &rr);
-  if (rc) return rc;
+  int rc = KCL_OK;
+  KCL_CALL(corrections(m, l, &reason, &rr));
   l->control[0].iteration = (int32_t)m->iterations;
   if (m->iterations >= l->max_iter && reason == KCL_CONVERGED && rr > v->target * v->target)
     reason = KCL_ITERATION_LIMIT;
@@ -181,9 +179,9 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
   v->report->iterations = m->iterations;
   if (!(rr < INFINITY)) rc = kcl_loop_put_x(l, 0);
   if (rc) return rc;
-  rc = round_ends(reason) ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
-                          : kcl_adapt_run(wide, l);
-  if (rc) return rc;
+  KCL_CALL(round_ends(reason)
+               ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
+               : kcl_adapt_run(wide, l));
   v->history->residuals[0] = sqrt(m->first) * kcl_unit(v);
   v->report->history = v->history->residuals, v->report->history_size = v->history->size + 1;
   return KCL_OK;

@@ -3,6 +3,7 @@
  * themselves; the number of ranks that wrote it and its version are fields as others. A resumed solve ends with a finite x, whatever was in the file. */
 #include "core/base/sum64.h"
 #include "solver/checkpoint/file.h"
+#include "tests/calls.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { ROWS = 36, MOST = 1 << 16 };

@@ -3,6 +3,7 @@
  * rank's wish is enough. What is refused, is refused on all ranks. */
 #include "krylocl/device.h"
 #include "krylocl/io.h"
+#include "tests/calls.h"
 #include "tests/mpi/systems.h"
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 /* Several right-hand sides at once on several ranks: each ends as it does alone. */
+#include "tests/calls.h"
 #include "tests/mpi/systems.h"
 
 enum { COLUMNS = 5 };

@@ -2,6 +2,7 @@
  * recomputes the residual of the whole answer with its own copy of the matrix; iteration counts are those of a solve by one
  * process, up to rounding.
  */
+#include "tests/calls.h"
 #include "tests/mpi/systems.h"
 
 /* Is M the same on any number of ranks? The others are block diagonal, one block per rank, and of a positive definite matrix the

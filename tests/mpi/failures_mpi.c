@@ -1,4 +1,5 @@
 /* Ranks that fail, and methods that give up: what happens to one is what happens to all. */
+#include "tests/calls.h"
 #include "tests/mpi/systems.h"
 
 /* A failure on one rank is that of all, with its number in the message. */

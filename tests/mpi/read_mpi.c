@@ -3,7 +3,7 @@
  * kcl_mpi_dense_write are those of kcl_dense_write; errors are those of one process, on every rank.
  * usage: read_mpi FOLDER */
 #include "krylocl_mpi.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/mpi/totals.h"
 #include <stdlib.h>
 #include <string.h>

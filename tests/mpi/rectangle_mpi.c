@@ -2,7 +2,7 @@
  * iterations are those of one process, and the gradient is recomputed here; what needs a square matrix is refused.
  * usage: rectangle_mpi [DEVICE]     default cpu */
 #include "krylocl_mpi.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "tests/mpi/totals.h"
 #include <complex.h>
 #include <math.h>

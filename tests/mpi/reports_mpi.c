@@ -1,5 +1,6 @@
 /* Reports and descriptions of several ranks say the same as those of one process. */
 #include "distributed/distributed.h"
+#include "tests/calls.h"
 #include "tests/mpi/systems.h"
 
 enum { ROWS = 40 };

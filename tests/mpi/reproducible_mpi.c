@@ -1,5 +1,6 @@
 /* Reproducible sums: the bits of x do not depend on the number of ranks, and what would make them depend on it is refused by
  * name. */
+#include "tests/calls.h"
 #include "tests/mpi/systems.h"
 
 static bool least_squares(const char *solver) {

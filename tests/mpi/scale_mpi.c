@@ -2,6 +2,7 @@
  * both |R (b - A x)| and |b - A x| are small, of which both are reported.
  * usage: scale_mpi */
 #include "distributed/distributed.h"
+#include "tests/calls.h"
 #include "tests/mpi/totals.h"
 #include <math.h>
 #include <stdlib.h>

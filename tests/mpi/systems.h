@@ -5,6 +5,7 @@
 #ifndef KCL_SYSTEMS_H
 #define KCL_SYSTEMS_H
 #include "krylocl_mpi.h"
+#include "tests/calls.h"
 #include "tests/filter.h"
 #include "tests/mpi/totals.h"
 #include <math.h>

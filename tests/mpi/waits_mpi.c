@@ -1,5 +1,6 @@
 /* A rank that waits for another one leaves the processor to others: the time that it computes meanwhile is a small part of the
  * time that it waits, in every call. */
+#include "tests/calls.h"
 #include "tests/mpi/systems.h"
 #include <time.h>
 

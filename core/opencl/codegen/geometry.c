@@ -47,7 +47,8 @@ static bool streams(const kcl_program *k) {
  * columns and values: all of them must fit into the L1 cache. */
 static int cached(const kcl_program *k, int group, int groups) {
   const kcl_stored *A = k->A;
-  if (!k->ctx->opencl->is_nvidia || !A || !A->row_per_item || A->lanes > 1 || !A->rows)
+  if (!k->ctx->opencl->is_nvidia || !A || !A->kernel.row_per_item || A->kernel.lanes > 1 ||
+      !A->rows)
     return groups;
   double row = (double)A->nnz * (double)(4 + kcl_type_size(k->type)) / (double)A->rows;
   double lines = row < 2 * DEVICE_LINE ? row : 2 * DEVICE_LINE;
@@ -110,7 +111,7 @@ static int choose_group(const kcl_program *k) {
 kcl_geometry kcl_choose_geometry(const kcl_program *k) {
   const kcl_opencl *o = k->ctx->opencl;
   const kcl_tune *tune = &k->ctx->tune;
-  int registers = o->is_nvidia && k->A ? k->A->registers : 0, width = kcl_rhs_width(k);
+  int registers = o->is_nvidia && k->A ? k->A->kernel.registers : 0, width = kcl_rhs_width(k);
   int group = choose_group(k), groups = 8;
   if (registers) groups = REGISTERS_PER_UNIT / registers / group;
   if (tune->groups) groups = tune->groups;

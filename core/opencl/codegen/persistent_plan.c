@@ -68,8 +68,8 @@ bool kcl_loop_can_overlap(const kcl_program *k) {
 static bool operators_allow(const kcl_program *k) {
   for (int i = 0; i < k->ops; i++) {
     const kcl_stored *m = k->op[i].matrix;
-    if (!m->rows_match_elements || m->lanes != k->A->lanes || m->format->scatter ||
-        m->prepare_items || m->rows != k->n || m->cols != k->n)
+    if (!m->kernel.rows_match_elements || m->kernel.lanes != k->A->kernel.lanes ||
+        m->format->scatter || m->kernel.prepare_items || m->rows != k->n || m->cols != k->n)
       return false;
   }
   return true;

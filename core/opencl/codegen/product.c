@@ -75,7 +75,7 @@ static void put_emit(kcl_source *t, const kcl_emit *e) {
 
 static int lanes(const kcl_emit *e) {
   if (kcl_lanes_are_argument(e)) return 0;
-  return e->g->series ? kcl_series_lanes(e->k, e->s->A) : kcl_emit_matrix(e)->lanes;
+  return e->g->series ? kcl_series_lanes(e->k, e->s->A) : kcl_emit_matrix(e)->kernel.lanes;
 }
 
 /* Sizes of a guarded matrix, which bound its indices (kernels/rows.clh). */
@@ -96,11 +96,11 @@ void kcl_put_format(kcl_source *t, const kcl_emit *e) {
   char file[64];
   snprintf(file, sizeof file, "%s.cl", m->format->kernel);
   kcl_put(t, "#define MATRIX "), kcl_put_arrays(t, m, KCL_ARRAYS_TYPED, NULL);
-  if (m->message_slots) kcl_put(t, ", global volatile message *messages, const uint launch");
+  if (m->kernel.message_slots) kcl_put(t, ", global volatile message *messages, const uint launch");
   if (kcl_lanes_are_argument(e)) kcl_put(t, ", const int row_lanes");
   kcl_put(t, "\n#define PREPARED "), kcl_put_arrays(t, m, KCL_ARRAYS_WRITTEN, NULL);
   kcl_put(t, "\n#define LANES %d\n#define VARIANT %d\n#define LOCAL_SCALARS %d\n", lanes(e),
-          m->variant, !e->persistent && m->local_scalars);
+          m->kernel.variant, !e->persistent && m->kernel.local_scalars);
   for (int i = 0; i < m->arrays; i++)
     if (m->array[i].kind == KCL_INT64)
       kcl_put(t, "#define %s_t %s\n", m->array[i].name, m->nnz < INT32_MAX ? "int" : "long");
@@ -138,7 +138,7 @@ void kcl_put_product(kcl_source *t, const kcl_emit *e) {
   const kcl_stored *m = kcl_emit_matrix(e);
   bool blocks = e->cpu && kcl_rhs_width(e->k) == 1;
   kcl_put(t, "visit_%s(", e->id), kcl_put_arrays(t, m, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
-  if (m->message_slots) kcl_put(t, ", MESSAGES, launch");
+  if (m->kernel.message_slots) kcl_put(t, ", MESSAGES, launch");
   if (kcl_lanes_are_argument(e)) kcl_put(t, ", row_lanes");
   put_product_arguments(t, e);
   if (blocks)
@@ -152,7 +152,7 @@ void kcl_put_product(kcl_source *t, const kcl_emit *e) {
 
 /* The loop over a work-item's own elements; where several work-items share a row, the first of them has its element. */
 void kcl_put_own_elements(kcl_source *t, const kcl_emit *e) {
-  int lanes = e->persistent ? e->k->A->lanes : 1;
+  int lanes = e->persistent ? e->k->A->kernel.lanes : 1;
   if (lanes > 1)
     kcl_put(t,
             "if (get_local_id(0) %% %d == 0)\n  for (idx local_row = 0, i = lo + get_local_id(0) / "

@@ -17,20 +17,20 @@ bool kcl_stage_can_share(const kcl_program *k, int phase, int number) {
 static bool has_simple_rows(const kcl_program *k, const kcl_stored *A) {
   const kcl_format *f = A->format;
   const int lanes = k->ctx->opencl->is_nvidia ? 32 : 1;
-  return f->multi_rhs && !A->local_scalars && !A->message_slots && !A->prepare_items &&
-         (A->lanes <= lanes || !strcmp(f->kernel, "spmv_csr"));
+  return f->multi_rhs && !A->kernel.local_scalars && !A->kernel.message_slots &&
+         !A->kernel.prepare_items && (A->kernel.lanes <= lanes || !strcmp(f->kernel, "spmv_csr"));
 }
 
 int kcl_series_lanes(const kcl_program *k, const kcl_stored *A) {
   enum { SHORT_ROWS = 8, LONG_ROW = 32 };
-  if (!k->ctx->opencl->is_nvidia || A->lanes == 1) return 1;
-  return A->lanes <= SHORT_ROWS ? SHORT_ROWS : LONG_ROW;
+  if (!k->ctx->opencl->is_nvidia || A->kernel.lanes == 1) return 1;
+  return A->kernel.lanes <= SHORT_ROWS ? SHORT_ROWS : LONG_ROW;
 }
 
 /* Sums of lanes by warp shuffles take any number up to a warp, at the same speed. */
 bool kcl_lanes_vary(const kcl_program *k, const kcl_stored *A) {
   enum { WARP = 32 };
-  return k->ctx->opencl->is_nvidia && A->lanes > 1 && A->lanes <= WARP &&
+  return k->ctx->opencl->is_nvidia && A->kernel.lanes > 1 && A->kernel.lanes <= WARP &&
          !strcmp(A->format->kernel, "spmv_csr");
 }
 

@@ -10,7 +10,8 @@
 static bool same_lanes(const kcl_program *k, const kcl_stored *a, const kcl_stored *b,
                        bool in_series) {
   if (kcl_lanes_vary(k, a) && kcl_lanes_vary(k, b)) return true;
-  return in_series ? kcl_series_lanes(k, a) == kcl_series_lanes(k, b) : a->lanes == b->lanes;
+  return in_series ? kcl_series_lanes(k, a) == kcl_series_lanes(k, b)
+                   : a->kernel.lanes == b->kernel.lanes;
 }
 
 /* Kernels of guarded matrices have their sizes as constants. */
@@ -22,9 +23,10 @@ static bool same_sizes(const kcl_stored *a, const kcl_stored *b) {
 }
 
 static bool same_matrices(const kcl_stored *a, const kcl_stored *b) {
-  if (a->format != b->format || a->variant != b->variant ||
-      !a->local_scalars != !b->local_scalars || a->arrays != b->arrays || a->params != b->params ||
-      !a->message_slots != !b->message_slots || !a->prepare_items != !b->prepare_items ||
+  if (a->format != b->format || a->kernel.variant != b->kernel.variant ||
+      !a->kernel.local_scalars != !b->kernel.local_scalars || a->arrays != b->arrays ||
+      a->params != b->params || !a->kernel.message_slots != !b->kernel.message_slots ||
+      !a->kernel.prepare_items != !b->kernel.prepare_items ||
       (a->nnz < INT32_MAX) != (b->nnz < INT32_MAX))
     return false;
   for (int i = 0; i < a->arrays; i++)

@@ -96,10 +96,13 @@ static int sums_at_once(const kcl_emit *e) {
   return kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous));
 }
 
-static bool scratch_is_argument(const kcl_emit *e) { return e->s->A && e->s->A->local_scalars; }
+static bool scratch_is_argument(const kcl_emit *e) {
+  return e->s->A && e->s->A->kernel.local_scalars;
+}
 
 int64_t kcl_stage_scratch(const kcl_emit *e, const kcl_stored *A) {
-  return scratch_is_argument(e) ? (int64_t)e->g->group * sums_at_once(e) + A->local_scalars : 0;
+  return scratch_is_argument(e) ? (int64_t)e->g->group * sums_at_once(e) + A->kernel.local_scalars
+                                : 0;
 }
 
 static void state_parameters(kcl_source *t, const void *of) {
@@ -212,7 +215,7 @@ enum { HOLES = sizeof holes / sizeof *holes };
 
 static void put_prepare_kernel(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
-  if (e->s->A && e->s->A->prepare_items) kcl_put_skeleton(t, "prepare.cl", holes, HOLES, e);
+  if (e->s->A && e->s->A->kernel.prepare_items) kcl_put_skeleton(t, "prepare.cl", holes, HOLES, e);
 }
 
 kcl_emit kcl_emit_owner(const kcl_program *k, const kcl_geometry *g, const kcl_stage_kernel *at) {

@@ -41,8 +41,8 @@ static void share_rows(kcl_run *r, kcl_geometry *g) {
   const kcl_program *k = r->k;
   const kcl_opencl *o = run_context(r)->opencl;
   kcl_persistent *p = &r->persistent;
-  int64_t rows = g->group / k->A->lanes, most = o->concurrent - g->reducing_group;
-  int64_t groups = (k->n * k->A->lanes + 63) / 64; /* at least two warps of work each */
+  int64_t rows = g->group / k->A->kernel.lanes, most = o->concurrent - g->reducing_group;
+  int64_t groups = (k->n * k->A->kernel.lanes + 63) / 64; /* at least two warps of work each */
   if (groups > most) groups = most;
   if (groups < 1) groups = 1;
   p->block_rows = (k->n + groups - 1) / groups;
@@ -55,7 +55,7 @@ static int64_t widest_halo(const kcl_program *k) {
   int64_t most = 0;
   for (int i = 0; i < k->ops; i++) {
     const kcl_stored *m = k->op[i].matrix;
-    int64_t width = m->source.row_ptr ? kcl_bandwidth(&m->source) : m->bandwidth;
+    int64_t width = m->origin.source.row_ptr ? kcl_bandwidth(&m->origin.source) : m->cost.bandwidth;
     if (width > most) most = width;
   }
   return most;
@@ -118,8 +118,8 @@ static double product_seconds(const kcl_run *r, const kcl_stored *A) {
   double far = near_x(r->k, g) ? 0
                : g->overlaps   ? FAR_OVERLAPPING
                                : FAR,
-         entries = A->chain + (g->rows_per_item - 1) * A->mean;
-  return entries * (A->entry_ns * 1e-9 + far) +
+         entries = A->cost.chain + (g->rows_per_item - 1) * A->cost.mean;
+  return entries * (A->cost.entry_ns * 1e-9 + far) +
          kcl_stored_bytes(A) / (g->overlaps ? OVERLAPPING_RATE : CACHE_RATE);
 }
 
@@ -156,7 +156,7 @@ static int renumber_columns(kcl_run *r) {
   bool may = A->format->columns_renumberable && r->k->ops == 1 && !r->k->guarded && asked() != '2';
   bool should = A->nnz <= MAX_RENUMBERED && (!g->local_halo || p->halo > 4 * g->group);
   if (!may || !(should || asked() == '3')) return KCL_OK;
-  KCL_TRY(kcl_row_blocks_find(run_context(r), &A->source, p->block_rows, capacity, &b));
+  KCL_TRY(kcl_row_blocks_find(run_context(r), &A->origin.source, p->block_rows, capacity, &b));
   if (!b.count || (g->local_halo && 2 * b.most > p->halo && asked() != '3')) goto done;
   KCL_TRY(kcl_stored_build(run_context(r), A->format, &b.A, &p->renumbered));
   KCL_TRY(kcl_opencl_upload(p->renumbered));

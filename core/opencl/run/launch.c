@@ -16,9 +16,9 @@ size_t kcl_run_groups(const kcl_run *r, const kcl_stage *s) {
   const int block = r->geometry.sum_block;
   if (s->n == 0) return 1;
   if (block) return (size_t)((s->n + block - 1) / block);
-  if (A && A->tasks) return at_most(r, A->tasks);
-  return kcl_run_groups_for(r,
-                            A && A->format->scatter ? A->scatter_items : s->n * (A ? A->lanes : 1));
+  if (A && A->kernel.tasks) return at_most(r, A->kernel.tasks);
+  return kcl_run_groups_for(r, A && A->format->scatter ? A->kernel.scatter_items
+                                                       : s->n * (A ? A->kernel.lanes : 1));
 }
 
 cl_int kcl_run_set_index(const kcl_run *r, cl_kernel kernel, cl_uint i, int64_t value) {

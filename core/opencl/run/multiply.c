@@ -134,7 +134,7 @@ int kcl_run_multiply(kcl_run *r, const kcl_multiplication *p) {
   const bool one = m.buffers && cols == 1 && r->width == 1;
   int rc = KCL_OK;
   /* an image is filled from whole texels of x */
-  m.direct_x = one && is_whole(p->x) && !k->A->prepare_items;
+  m.direct_x = one && is_whole(p->x) && !k->A->kernel.prepare_items;
   m.plain = m.zero_beta && is_number(r, p->alpha, 1, 1);
   m.direct_y = one && is_whole(p->y) && m.plain;
   for (int64_t j = 0; j < cols && !rc; j += k->nrhs)

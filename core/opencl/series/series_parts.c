@@ -26,7 +26,7 @@ static void add_to_key(series_key *key, const char *format, ...) {
 static void put_product_key(const kcl_program *k, const kcl_stage *s, char *text) {
   const kcl_stored *A = s->A;
   series_key key = {.text = text};
-  add_to_key(&key, "%s %d %d %d", A->format->name, A->variant,
+  add_to_key(&key, "%s %d %d %d", A->format->name, A->kernel.variant,
              kcl_lanes_vary(k, A) ? 0 : kcl_series_lanes(k, A), A->nnz < INT32_MAX);
   for (int a = 0; a < A->arrays; a++)
     add_to_key(&key, " %s %d", A->array[a].name, A->array[a].kind);
