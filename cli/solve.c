@@ -365,7 +365,7 @@ const cli_command cli_solve = {
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
                "| checkpoint every resume devices shares partition reproducible check-tol "
                "check-output threads precision symmetry scale no-direct mixed guard fallback atol "
-               "restart nrhs parameters near-null coordinates profile verbose cache index-base",
+               "restart nrhs parameters near-null coordinates profile verbose cache index-base durable",
     .min = 1,
     .max = 2,
     .lists = true,
