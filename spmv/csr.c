@@ -93,7 +93,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
     .build = build_scalar,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_scalar)};
 
@@ -110,7 +110,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .build = build_vector,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_vector)};
 
@@ -166,7 +166,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
     .build = build_scalar,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_unrolled)};
 
@@ -181,7 +181,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .build = build_group,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_group)};
 
@@ -198,7 +198,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .build = build_lanes,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_lanes)};
 
@@ -240,7 +240,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_global) = {
     .build = build_global,
     .rows = rows_global,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS};
+    .bounded_entries = CSR_BOUNDED_ENTRIES};
 
 /* ---------------------------------------------------------------- csr-image */
 
@@ -261,5 +261,5 @@ const kcl_format KCL_TYPED(kcl_format_csr_image) = {.name = "csr-image",
                                                     .build = build_vector,
                                                     .rows = csr_rows,
                                                     .bounded = csr_bounded,
-                                                    .bounded_rows = CSR_BOUNDED_ROWS,
+                                                    .bounded_entries = CSR_BOUNDED_ENTRIES,
                                                     .rows_multi = csr_columns};

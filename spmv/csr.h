@@ -76,7 +76,7 @@ static inline void csr_even_rows(const kcl_stored *m, const void *x, void *y, in
 
 #include "spmv/csr_uneven.h"
 
-enum { CSR_BOUNDED_ROWS = 32 };
+enum { CSR_BOUNDED_ENTRIES = 256 /* 2 kB of double values: what csr_ahead brings */ };
 /* Rows are in order, and columns exist; also of the three entries that csr_uneven_rows reads after them. */
 static inline bool csr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
