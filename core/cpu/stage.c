@@ -214,7 +214,7 @@ static void multiply_row_block(const kcl_cpu *e, const kcl_stage *s, const void 
 static int64_t count_bounded_rows(const kcl_stored *m) {
   const kcl_format *f = m->format;
   const int64_t rows = f->bounded_entries * m->rows / (m->nnz > 0 ? m->nnz : 1);
-  if (f->bounded_entries) return rows < 4 ? 4 : rows > 256 ? 256 : rows;
+  if (f->bounded_entries) return rows < 8 ? 8 : rows > 256 ? 256 : rows & ~(int64_t)7;
   return f->bounded_rows ? f->bounded_rows : 64;
 }
 

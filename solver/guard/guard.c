@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double GUARD_SHARE = 0.03; /* of the time, for checks */
+static const double GUARD_SHARE = 0.02; /* of the time, for checks */
 static const double GROWTH = 1e12;      /* of a squared norm, from one check to the next */
 enum { MOST_RETURNS = 5 /* to one state */ };
 
