@@ -202,7 +202,7 @@ const cli_command cli_bench = {
     .options =
         "formats solver device threads precision json csv report quiet | samples rounds "
         "time-limit iterations resume layout force with-transfer precond preconds nrhs restart "
-        "mixed profile devices shares verbose cache index-base",
+        "mixed profile devices shares verbose cache index-base durable",
     .min = 1,
     .max = 1 << 20,
     .lists = true,

@@ -184,7 +184,7 @@ const cli_command cli_explain = {
     .summary = "show what a solve would run: stages, launches, bytes, source",
     .options =
         "solver format precond source output precision device json quiet ranks | restart nrhs "
-        "parameters threads layout cache index-base",
+        "parameters threads layout cache index-base durable",
     .min = 1,
     .max = 1,
     .lists = true,

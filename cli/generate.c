@@ -26,7 +26,7 @@ static int run_generate(kcl_context *ctx, const cli_options *o) {
 const cli_command cli_generate = {.name = "generate",
                                   .operands = "KIND:SIZE -o A.mtx",
                                   .summary = "write a generated system to files",
-                                  .options = "output rhs quiet threads",
+                                  .options = "output rhs quiet threads | durable",
                                   .min = 1,
                                   .max = 1,
                                   .generates = true,

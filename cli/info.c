@@ -216,8 +216,8 @@ const cli_command cli_info = {
     .name = "info",
     .operands = "A.mtx|poisson2d:300...",
     .summary = "structure, symmetry, and the predicted bytes of each format",
-    .options =
-        "precision device arrays formats json csv plot quiet | layout threads cache index-base",
+    .options = "precision device arrays formats json csv plot quiet | layout threads cache "
+               "index-base durable",
     .min = 1,
     .max = 1 << 20,
     .reads = true,

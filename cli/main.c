@@ -12,6 +12,7 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
+#include "cli/ui/truncation.h"
 #include "cli/validate.h"
 #include "cli/version.h"
 #include "krylocl/io.h"
@@ -53,6 +54,7 @@ static int run_command(const cli_command *c, cli_options *o) {
   rc = cli_ranks_agree(ctx, rc);
   if (!cli_rank()) kcl_context_watch(ctx, cli_watch, o);
   kcl_set_threads((int)o->threads);
+  kcl_files_synchronise(o->durable);
   if (!rc) rc = c->run(ctx, o);
   cli_idle();
   warn_of_cache(o);
@@ -96,6 +98,7 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN); /* failed writes are messages */
   setvbuf(stdout, NULL, _IOLBF, 0); /* logs are current, and complete if the program is killed */
   cli_configure_drivers();
+  cli_truncation_begin();
   int rc = cli_ranks_same(&o, cli_parse(cli_commands, argc, argv, operands, &o));
   if (!rc) rc = dispatch_command(&o);
   cli_terminal_end();

@@ -337,10 +337,11 @@ const cli_command cli_solve = {
     .name = "solve",
     .operands = "A.mtx|poisson2d:300 [b.rhs|ones|random]",
     .summary = "solve A x = b; without b, that of A's file or generator, else A*1",
-    .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
-               "| checkpoint every resume devices shares partition reproducible check-tol "
-               "check-output threads precision symmetry scale no-direct mixed guard fallback atol "
-               "restart nrhs parameters near-null coordinates profile verbose cache index-base",
+    .options =
+        "output solver precond format device tol max-iter x0 check json history plot quiet "
+        "| checkpoint every resume devices shares partition reproducible check-tol "
+        "check-output threads precision symmetry scale no-direct mixed guard fallback atol "
+        "restart nrhs parameters near-null coordinates profile verbose cache index-base durable",
     .min = 1,
     .max = 2,
     .lists = true,
@@ -385,7 +386,7 @@ const cli_command cli_solve = {
         "signal to any of them is enough, and another number of ranks goes on from x.\n"
         "\n"
         "--guard: checksums of A and of the preconditioner, and the residual, are checked from "
-        "time to time during the solve, about a thirtieth of it. After an error in memory the "
+        "time to time during the solve, about a fiftieth of it. After an error in memory the "
         "solve goes on from the last state that passed.\n"
         "\n"
         "--fallback cpu: where the OpenCL device is lost during the solve, because a call of its "

@@ -323,7 +323,7 @@ const cli_command cli_spmv = {
     .operands = "A.mtx|poisson2d:300 [x.mtx|ones|random [y.mtx|ones|random]]",
     .summary = "y = alpha A x + beta y in a storage format, timed and checked",
     .options = "output format adjoint alpha beta check device threads precision json quiet | "
-               "compare devices shares layout verbose cache index-base",
+               "compare devices shares layout verbose cache index-base durable",
     .min = 1,
     .max = 3,
     .lists = true,

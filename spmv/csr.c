@@ -94,7 +94,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
     .build = build_scalar,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_scalar)};
 
@@ -111,7 +111,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .build = build_vector,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_vector)};
 
@@ -167,7 +167,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
     .build = build_scalar,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_unrolled)};
 
@@ -182,7 +182,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .build = build_group,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_group)};
 
@@ -199,7 +199,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .build = build_lanes,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_lanes)};
 
@@ -241,7 +241,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_global) = {
     .build = build_global,
     .rows = rows_global,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS};
+    .bounded_entries = CSR_BOUNDED_ENTRIES};
 
 /* ---------------------------------------------------------------- csr-image */
 
@@ -262,5 +262,5 @@ const kcl_format KCL_TYPED(kcl_format_csr_image) = {.name = "csr-image",
                                                     .build = build_vector,
                                                     .rows = csr_rows,
                                                     .bounded = csr_bounded,
-                                                    .bounded_rows = CSR_BOUNDED_ROWS,
+                                                    .bounded_entries = CSR_BOUNDED_ENTRIES,
                                                     .rows_multi = csr_columns};

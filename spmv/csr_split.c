@@ -165,5 +165,5 @@ const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .build = csr_split_build,
     .rows = csr_rows,
     .bounded = csr_bounded,
-    .bounded_rows = CSR_BOUNDED_ROWS,
+    .bounded_entries = CSR_BOUNDED_ENTRIES,
     .rows_multi = csr_columns};

@@ -150,19 +150,27 @@ static void pair_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo, 
   }
 }
 
-/* Has each code of rows i to i + 31 a pair whose column exists? */
+/* Has each code of these words, of rows i to i + 31, a pair whose column exists? */
+static bool words_exist(const kcl_stored *m, const uint32_t *word, int shift, uint32_t mask,
+                        int64_t i) {
+  const int32_t *offset = m->array[OFFSET].data;
+  const uint32_t pairs = (uint32_t)m->array[VAL].count, first = (uint32_t)i,
+                 cols = (uint32_t)m->cols;
+  uint32_t wrong = 0;
+  for (uint32_t l = 0; l < PAIR_SLICE; l++) {
+    const uint32_t c = word[l] >> shift & mask, known = c < pairs ? c : 0;
+    wrong |= (c >= pairs) | ((c != 0) & (first + l + (uint32_t)offset[known] >= cols));
+  }
+  return !wrong;
+}
+
 static bool slice_exists(const kcl_stored *m, int64_t i) {
-  const int32_t *slice = m->array[SLICE].data, *offset = m->array[OFFSET].data;
-  const int shift = 32 / m->kernel.variant;
-  const uint32_t mask = m->kernel.variant == 4 ? 255 : 65535, pairs = (uint32_t)m->array[VAL].count;
+  const int32_t *slice = m->array[SLICE].data;
+  const uint32_t *code = m->array[CODE].data, mask = m->kernel.variant == 4 ? 255 : 65535;
   bool exist = true;
-  for (int64_t w = (int64_t)slice[i / PAIR_SLICE] * PAIR_SLICE;
-       w < (int64_t)slice[i / PAIR_SLICE + 1] * PAIR_SLICE; w++)
-    for (int b = 0; b < 32; b += shift) {
-      const uint32_t c = ((const uint32_t *)m->array[CODE].data)[w] >> b & mask;
-      const int64_t j = c < pairs ? i + w % PAIR_SLICE + offset[c] : -1;
-      exist = exist && (!c || (j >= 0 && j < m->cols));
-    }
+  for (int64_t g = slice[i / PAIR_SLICE]; g < slice[i / PAIR_SLICE + 1]; g++)
+    for (int b = 0; b < 32; b += 32 / m->kernel.variant)
+      exist = exist && words_exist(m, code + g * PAIR_SLICE, b, mask, i);
   return exist;
 }
 

@@ -12,6 +12,7 @@
 #include "core/base/scalar.h"
 #include "core/matrix/level_sets.h"
 #include "core/matrix/stored.h"
+#include "spmv/bounds.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,13 +157,27 @@ static bool row_exists(const kcl_stored *m, int64_t i) {
   return most < m->rows;
 }
 
+/* As row_exists of rows order[lo .. hi), where they are neighbours: their entries are contiguous. False: they are not, or one is not there. */
+static bool neighbours_exist(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const int32_t *order = m->array[ORDER].data, first = order[lo], last = order[hi - 1],
+                step = first < last ? 1 : -1;
+  const int64_t least = first < last ? first : last, end = least + hi - lo;
+  uint32_t apart = 0;
+  if (least < 0 || end > m->rows) return false;
+  for (int64_t n = lo; n < hi; n++)
+    apart |= (uint32_t)order[n] ^ (uint32_t)(first + step * (int32_t)(n - lo));
+  const int64_t *row_ptr = m->array[ROW_PTR].data;
+  return !apart && kcl_starts_ascend(row_ptr, least, end, m->nnz) &&
+         kcl_indices_within((const int32_t *)m->array[COL].data + row_ptr[least],
+                            row_ptr[end] - row_ptr[least], m->rows);
+}
+
 static void solve_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[ROW_PTR].data;
   const int32_t *col = m->array[COL].data, *order = m->array[ORDER].data;
   const scalar *val = m->array[VAL].data;
   const bool upper = m->param[UPPER].value;
   for (int64_t n = lo; n < hi; n++) {
-    if (m->guarded && !row_exists(m, order[n])) continue;
     const int64_t i = order[n], from = row_ptr[i], end = row_ptr[i + 1];
     scalar sum = x[i];
     if (upper) /* the unknown that was computed last is added last: the sum waits for it alone */
@@ -173,6 +188,28 @@ static void solve_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t 
   }
 }
 
+/* As solve_rows, without rows that are not there. */
+static void solve_guarded_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo,
+                               int64_t hi) {
+  enum { PART = 32 };
+  for (int64_t n = lo, end; n < hi; n = end) {
+    end = n + PART < hi ? n + PART : hi;
+    if (neighbours_exist(m, n, end)) {
+      solve_rows(m, x, y, n, end);
+      continue;
+    }
+    for (int64_t i = n; i < end; i++)
+      if (row_exists(m, ((const int32_t *)m->array[ORDER].data)[i])) solve_rows(m, x, y, i, i + 1);
+  }
+}
+
+static void solve_part(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
+  if (m->guarded)
+    solve_guarded_rows(m, x, y, lo, hi);
+  else
+    solve_rows(m, x, y, lo, hi);
+}
+
 static void triangular_step(const kcl_stored *m, const void *x, void *y, int64_t number, int part,
                             int parts) {
   const uint8_t *alone = m->array[ROW_ALONE].data;
@@ -180,9 +217,9 @@ static void triangular_step(const kcl_stored *m, const void *x, void *y, int64_t
   if (m->guarded && (lo < 0 || end < lo || end > m->rows)) return;
   const int64_t rows = end - lo;
   if (!alone[number])
-    solve_rows(m, x, y, lo + rows * part / parts, lo + rows * (part + 1) / parts);
+    solve_part(m, x, y, lo + rows * part / parts, lo + rows * (part + 1) / parts);
   else if (part == 0)
-    solve_rows(m, x, y, lo, lo + rows);
+    solve_part(m, x, y, lo, lo + rows);
 }
 
 const kcl_format KCL_TYPED(kcl_format_triangular) = {.name = "triangular",

@@ -13,6 +13,7 @@
 /* The next programs get `instead` for `text` in their source; text NULL: as it is. */
 static const char *text, *instead;
 static int sources;
+static bool guard; /* of the solves */
 static __typeof__(clCreateProgramWithSource) create_program;
 
 static char *replace_text(const char *source) {
@@ -54,7 +55,7 @@ static answer solve_damaged(const char *from, const char *to, const char *format
   kcl_solver *s = NULL;
   double b[900], x[900] = {0};
   kcl_options o = kcl_defaults;
-  o.solver = "cg", o.precond = "jacobi", o.format = format;
+  o.solver = "cg", o.precond = "jacobi", o.format = format, o.guard = guard;
   text = from, instead = to, sources = 0;
   for (int i = 0; i < 900; i++) b[i] = random_number();
   if (!CHECK(!kcl_context_create("opencl", 0, &ctx) &&
@@ -133,6 +134,20 @@ static void test_default(void) {
   test_one_row();
 }
 
+/* Kernels with the sizes of their system are tested on it, and no program is compiled for that. */
+static void test_guarded(void) {
+  guard = true;
+  setenv("KRYLOCL_SELFTEST", "0", 1);
+  solve_damaged(NULL, NULL, "csr-scalar");
+  const int untested = sources;
+  unsetenv("KRYLOCL_SELFTEST");
+  answer a = solve_damaged(NULL, NULL, "csr-scalar");
+  CHECKF(sources == untested && !a.put_aside[0], "%d programs, %d without a self-test; '%s'",
+         sources, untested, a.put_aside);
+  test_one_row();
+  guard = false;
+}
+
 static void test_left_out(void) {
   setenv("KRYLOCL_SELFTEST", "0", 1);
   answer a = solve_damaged("EMIT(i, sum);", "EMIT(i, i == 77 ? e_zero() : sum);", "csr-scalar");
@@ -158,6 +173,7 @@ int main(void) {
   test_all("{ return a / b; }", "{ return a / b + a; }");
   test_memory();
   test_default();
+  test_guarded();
   test_left_out();
 #endif
   return check_report();

@@ -118,6 +118,8 @@ static const cli_option table[] = {
     {"plot", 0, CLI_TEXT, "FILE", AT(plot), 0, 0, "draw a picture (.svg; .png by gnuplot)", NULL},
     {"cache", 0, CLI_FLAG, NULL, AT(cache), 0, 0,
      "keep parsed files as .kcl in the user's cache folder ($KRYLOCL_CACHE)", NULL},
+    {"durable", 0, CLI_FLAG, NULL, AT(durable), 0, 0,
+     "files that are written are on the disk (fsync) before they appear under their names", NULL},
     {"quiet", 'q', CLI_FLAG, NULL, AT(quiet), 0, 0, "errors only, no progress and no report", NULL},
     {"profile", 0, CLI_FLAG, NULL, AT(profile), 0, 0,
      "event times of an OpenCL device: kernels by name, transfers, gaps; bench: and hardware "

@@ -27,8 +27,8 @@ typedef struct cli_options {
   double least;                                         /* percent */
   double tol, atol, check_tol, time_limit, alpha, beta; /* tol < 0: not given */
   bool adjoint, verify, compare, arrays;                /* verify: --check of spmv */
-  bool cache, guard, mixed, no_direct, reproducible, quiet, verbose, source, force, profile,
-      with_transfer, kernels, help, brief, version; /* brief: -h */
+  bool cache, durable, guard, mixed, no_direct, reproducible, quiet, verbose, source, force,
+      profile, with_transfer, kernels, help, brief, version; /* brief: -h */
   bool given[CLI_MOST_OPTIONS]; /* is it on the command line? In the order of options.c */
 } cli_options;
 

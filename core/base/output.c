@@ -25,12 +25,18 @@ static const char *proc_path(const kcl_output *o, char *capacity, size_t size) {
   return capacity;
 }
 
+enum { MOST_PATH = 4096 };
+
+/* The folder of a file. */
+static void find_folder(const char *path, char folder[MOST_PATH]) {
+  const char *slash = strrchr(path, '/');
+  snprintf(folder, MOST_PATH, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+}
+
 #ifdef O_TMPFILE
 static int open_unnamed(const char *beside) {
-  char folder[4096];
-  const char *slash = strrchr(beside, '/');
-  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - beside) + 1 : 1,
-           slash ? beside : ".");
+  char folder[MOST_PATH];
+  find_folder(beside, folder);
   return above_standard(open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
 }
 #else
@@ -39,7 +45,7 @@ static int open_unnamed(const char *beside) { return (void)beside, -1; }
 
 int kcl_file_target(const char *path, char *target, size_t size) {
   enum { MOST_LINKS = 40 };
-  char link[4096];
+  char link[MOST_PATH];
   int n = path && target ? snprintf(target, size, "%s", path) : -1;
   for (int i = 0; n >= 0 && (size_t)n < size; i++) {
     ssize_t length = readlink(target, link, sizeof link - 1);
@@ -59,7 +65,7 @@ int kcl_file_target(const char *path, char *target, size_t size) {
 
 static int open_beside(kcl_context *ctx, const char *path, bool named, kcl_output *o) {
   static atomic_int number;
-  char target[4096];
+  char target[MOST_PATH];
   if (kcl_file_target(path, target, sizeof target)) return cannot(ctx, o);
   o->final = strdup(target);
   size_t capacity = strlen(target) + 40;
@@ -147,8 +153,28 @@ int kcl_output_write(kcl_context *ctx, kcl_output *o, const void *data, size_t s
   return KCL_OK;
 }
 
+/* ---------------------------------------------------------------- synchronised files */
+
+static atomic_bool synchronised;
+
+void kcl_files_synchronise(bool on) { synchronised = on; }
+
+/* Files of a caller; those of the cache have no context. Pipes and some devices cannot be synchronised. */
+static int synchronise_output(kcl_context *ctx, const kcl_output *o) {
+  if (!ctx || !synchronised || !fsync(o->file)) return KCL_OK;
+  return errno == EINVAL || errno == EROFS ? KCL_OK : cannot(ctx, o);
+}
+
+void kcl_folder_synchronise(const char *path) {
+  char folder[MOST_PATH];
+  find_folder(path, folder);
+  const int at = open(folder, O_RDONLY | O_CLOEXEC);
+  if (at >= 0) fsync(at), close(at);
+}
+
 int kcl_output_close(kcl_context *ctx, kcl_output *o, int rc) {
   char self[40];
+  if (!rc) rc = synchronise_output(ctx, o);
   if (o->unnamed && !rc &&
       linkat(AT_FDCWD, proc_path(o, self, sizeof self), AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW))
     rc = cannot(ctx, o);
@@ -156,6 +182,7 @@ int kcl_output_close(kcl_context *ctx, kcl_output *o, int rc) {
   if (o->temporary && o->file >= 0) {
     if (!rc && rename(o->temporary, o->final)) rc = cannot(ctx, o);
     if (rc) unlink(o->temporary);
+    if (!rc && ctx && synchronised) kcl_folder_synchronise(o->final);
   }
   forget_paths(o);
   return rc;

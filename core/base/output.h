@@ -26,6 +26,8 @@ int kcl_output_seek(kcl_context *ctx, kcl_output *out,
 bool kcl_output_is_plain(const char *path);
 int kcl_output_open_named(kcl_context *ctx, const char *path, kcl_output *out);
 bool kcl_output_join(const char *path, const char *temporary, kcl_output *out);
+/* Writes what the folder of a file has changed (its names) to the disk. */
+void kcl_folder_synchronise(const char *path);
 /* Discards the output if rc is not 0; returns the status. */
 int kcl_output_close(kcl_context *ctx, kcl_output *out, int rc);
 #endif

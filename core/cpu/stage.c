@@ -208,13 +208,20 @@ static void multiply_row_block(const kcl_cpu *e, const kcl_stage *s, const void 
     f->rows(s->A, x[0], y[0], lo, hi);
 }
 
-/* As multiply_row_block, where the indices of the rows exist. They are looked at in parts so small that the product finds them in the L1
- * cache, and its prefetches bring those of the next part: with 64 rows of csr a product takes 4 % longer than with 32, with 256 a
- * quarter longer. Formats without an array of columns have larger parts. */
+/* Rows whose indices are looked at together: so few that the product finds them in the L1 cache, and its prefetches bring those of the next
+ * part. Of csr 256 entries: with twice as many the product waits for memory, with half as many the calls take longer. */
+static int64_t count_bounded_rows(const kcl_stored *m) {
+  const kcl_format *f = m->format;
+  const int64_t rows = f->bounded_entries * m->rows / (m->nnz > 0 ? m->nnz : 1);
+  if (f->bounded_entries) return rows < 8 ? 8 : rows > 256 ? 256 : rows & ~(int64_t)7;
+  return f->bounded_rows ? f->bounded_rows : 64;
+}
+
+/* As multiply_row_block, where the indices of the rows exist. */
 static void multiply_guarded(const kcl_cpu *e, const kcl_stage *s, const void *const *x,
                              void *const *y, int count, int64_t lo, int64_t hi) {
   const kcl_format *f = s->A->format;
-  const int64_t rows = f->bounded_rows ? f->bounded_rows : 64;
+  const int64_t rows = count_bounded_rows(s->A);
   for (int64_t i = lo, end; i < hi; i = end) {
     end = i + rows < hi ? i + rows : hi;
     if (f->bounded(s->A, i, end))

@@ -171,6 +171,11 @@ int kcl_dense_write(kcl_context *ctx, const char *path, const kcl_dense *B);
  * standard output. KCL_INPUT: it cannot be written. */
 int kcl_file_write(kcl_context *ctx, const char *path, const void *data, size_t size);
 
+/** true: every file that the library writes from now on, in all contexts of the process, is on the disk (fsync) before it
+ * appears under its name, and its folder before the function returns: it survives a power failure. false: the system decides
+ * when (as it begins). Files of the cache never are. */
+void kcl_files_synchronise(bool on);
+
 /** The file that is written as `path`, to target [size]: symbolic links are followed, also to a file that
  * does not exist yet. KCL_USAGE: too many links, or no room. */
 int kcl_file_target(const char *path, char *target, size_t size);

@@ -46,16 +46,6 @@ static char *join_texts(const char *a, const char *b) {
   return text;
 }
 
-/* So that the names, too, survive a machine that stops. */
-static void synchronise_folder(const char *path) {
-  const char *slash = strrchr(path, '/');
-  char *folder = slash ? join_texts(path, "") : join_texts(".", "");
-  if (folder && slash) folder[slash - path + 1] = 0;
-  const int at = folder ? open(folder, O_RDONLY | O_CLOEXEC) : -1;
-  if (at >= 0) fsync(at), close(at);
-  free(folder);
-}
-
 static bool predecessor_moved(const kcl_checkpoint_writer *w, const char *before) {
   return w->replaces || !rename(w->output.final, before) || errno == ENOENT;
 }
@@ -76,7 +66,7 @@ int kcl_checkpoint_close(kcl_checkpoint_writer *w, int rc) {
   if (!rc) rc = keep_predecessor(w);
   char *path = !rc ? join_texts(w->output.final, "") : NULL;
   rc = kcl_output_close(w->ctx, &w->output, rc);
-  if (path) synchronise_folder(path);
+  if (path) kcl_folder_synchronise(path); /* so that the names, too, survive a machine that stops */
   free(path), free(w->block), w->block = NULL;
   return rc;
 }
