@@ -28,7 +28,11 @@ static int build_in_other_format(kcl_selection *c, const kcl_format *failed) {
  * that divides by a diagonal which is 0 in float, is left out. */
 static int build_engine(kcl_selection *c, const kcl_format *format) {
   const kcl_system *s = c->system;
-  int rc = kcl_engine_build_tested(s, c->way.method, c->way.precond, format, &c->engine);
+  s->ctx->wrong_kernels = false;
+  int rc = kcl_choose_draft(c, format, &c->engine);
+  if (!rc) rc = kcl_engine_complete_tested(s, &c->engine);
+  if (rc) kcl_engine_free(&c->later);
+  kcl_draft_later(c);
   if (rc && s->ctx->wrong_kernels) return build_in_other_format(c, format);
   if (rc != KCL_USAGE || !s->undecided.precond || !c->way.precond->apply) return rc;
   rc = kcl_precond_find(s->ctx, "none", &c->way.precond);

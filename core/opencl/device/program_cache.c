@@ -45,8 +45,7 @@ static cl_program load_binary(kcl_opencl *o, const char *key, const char *option
   return NULL;
 }
 
-/* Stores a program's binary, if there is a folder: some drivers compile further to return one. */
-static void store_binary(kcl_opencl *o, const char *key, cl_program p) {
+void kcl_opencl_store(kcl_opencl *o, const char *key, cl_program p) {
   char path[4096];
   size_t size;
   if (kcl_cache_path(folder, "", path, sizeof path)) return;
@@ -57,8 +56,7 @@ static void store_binary(kcl_opencl *o, const char *key, cl_program p) {
 
 /* ---------------------------------------------------------------- in memory */
 
-/* The key of a program (see above); NULL: out of memory. */
-static char *make_program_key(const kcl_context *ctx, const kcl_build *b) {
+char *kcl_opencl_key(const kcl_context *ctx, const kcl_build *b) {
   const kcl_device *d = &ctx->device;
   char version[128] = "";
   clGetPlatformInfo(ctx->opencl->platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
@@ -70,11 +68,16 @@ static char *make_program_key(const kcl_context *ctx, const kcl_build *b) {
   return key;
 }
 
-static cl_program recall(const kcl_opencl *o, const char *key) {
+/* Its place among the context's latest; -1: it is none of them. */
+static int find_built(const kcl_opencl *o, const char *key) {
   for (int i = 0; i < KCL_BUILT; i++)
-    if (o->built[i].key && !strcmp(o->built[i].key, key))
-      return clRetainProgram(o->built[i].program) ? NULL : o->built[i].program;
-  return NULL;
+    if (o->built[i].key && !strcmp(o->built[i].key, key)) return i;
+  return -1;
+}
+
+static cl_program recall(const kcl_opencl *o, const char *key) {
+  const int i = find_built(o, key);
+  return i < 0 || clRetainProgram(o->built[i].program) ? NULL : o->built[i].program;
 }
 
 static void forget_program(kcl_opencl *o, int i) {
@@ -83,8 +86,7 @@ static void forget_program(kcl_opencl *o, int i) {
   o->built[i].program = NULL, o->built[i].key = NULL;
 }
 
-/* Adds a program to the context's latest, and takes over the key. */
-static void remember_program(kcl_opencl *o, char *key, cl_program p) {
+void kcl_opencl_remember(kcl_opencl *o, char *key, cl_program p) {
   int i = o->builds++ % KCL_BUILT;
   forget_program(o, i);
   if (clRetainProgram(p))
@@ -100,7 +102,7 @@ static cl_program obtain(kcl_opencl *o, char *key, const char *options) {
     free(key);
     return p;
   }
-  if ((p = load_binary(o, key, options))) remember_program(o, key, p);
+  if ((p = load_binary(o, key, options))) kcl_opencl_remember(o, key, p);
   return p;
 }
 
@@ -114,7 +116,7 @@ typedef struct kcl_loading {
 } kcl_loading;
 
 static bool have(kcl_context *ctx, const kcl_build *b) {
-  char *key = make_program_key(ctx, b);
+  char *key = kcl_opencl_key(ctx, b);
   cl_program p = key ? obtain(ctx->opencl, key, b->options) : NULL;
   if (p)
     clReleaseProgram(p); /* the context keeps it */
@@ -138,6 +140,14 @@ bool kcl_opencl_have(kcl_context *ctx, const kcl_build *b) {
   return have(ctx, b);
 }
 
+bool kcl_opencl_keeps(kcl_context *ctx, const kcl_build *b) {
+  end_loading(ctx->opencl);
+  char *key = kcl_opencl_key(ctx, b);
+  const bool kept = key && (find_built(ctx->opencl, key) >= 0 || kcl_cache_has(folder, key));
+  free(key);
+  return kept;
+}
+
 void kcl_opencl_load_ahead(kcl_context *ctx, const kcl_build *list, int count) {
   const size_t bytes = (size_t)count * sizeof *list;
   end_loading(ctx->opencl);
@@ -151,6 +161,7 @@ void kcl_opencl_load_ahead(kcl_context *ctx, const kcl_build *list, int count) {
 
 void kcl_opencl_forget_programs(kcl_opencl *o) {
   end_loading(o);
+  kcl_compile_ahead_end(o);
   for (int i = 0; i < KCL_BUILT; i++) forget_program(o, i);
   if (o->compiled) kcl_cache_trim(folder, most_kept);
 }
@@ -189,7 +200,7 @@ static void compile(kcl_context *ctx, build_job *j) {
   const double begin = kcl_now();
   j->code = kcl_opencl_compile(ctx, *p, j->of->options, &j->stopped);
   j->seconds = kcl_now() - begin;
-  if (!j->code && !j->stopped) store_binary(o, j->key, *p);
+  if (!j->code && !j->stopped) kcl_opencl_store(o, j->key, *p);
 }
 
 /* Reports progress, by the thread that uses the context alone: kcl_context_watch promises that. */
@@ -241,7 +252,7 @@ static int compile_all(build_batch *b) {
   for (int i = 0; i < b->count && !rc; i++) {
     rc = check_build(b->ctx, &b->job[i]);
     if (!rc)
-      remember_program(b->ctx->opencl, b->job[i].key, b->job[i].of->program), b->job[i].key = NULL;
+      kcl_opencl_remember(b->ctx->opencl, b->job[i].key, b->job[i].of->program), b->job[i].key = NULL;
   }
   return rc;
 }
@@ -249,10 +260,12 @@ static int compile_all(build_batch *b) {
 /* Finds a program in this context or in the folder; otherwise adds it to the batch. */
 static int find_program(build_batch *b, kcl_build *of) {
   kcl_opencl *o = b->ctx->opencl;
-  char *key = make_program_key(b->ctx, of);
+  char *key = kcl_opencl_key(b->ctx, of);
   if (!key) return kcl_fail(b->ctx, KCL_MEMORY, "out of memory: kernels");
   dump(o, of->source);
+  kcl_compile_ahead_await(o, key);
   of->program = obtain(o, key, of->options);
+  of->compiled = !of->program;
   if (!of->program) b->job[b->count++] = (build_job){.of = of, .key = key};
   return KCL_OK;
 }
