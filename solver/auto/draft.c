@@ -39,8 +39,7 @@ static double seconds_in_all(const drafted *d) { return d->compile + d->iteratio
 static bool may_hurry(const kcl_selection *c) {
   const kcl_system *s = c->system;
   return s->ctx->opencl && kcl_auto_remembers(c) && !s->undecided.measure && !s->options.mixed &&
-         !s->lender && !s->halo && !kcl_on_ranks(s->ctx) && !kcl_auto_best(c) &&
-         (s->undecided.format || s->undecided.method);
+         !s->lender && !s->halo && !kcl_on_ranks(s->ctx) && !kcl_auto_best(c);
 }
 
 static double iterations_expected(kcl_selection *c) {
