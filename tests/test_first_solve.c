@@ -181,9 +181,11 @@ static void test_cost(void) {
   char text[60000];
   memset(text, ' ', sizeof text - 1), text[sizeof text - 1] = 0;
   memcpy(text, "kernel void k(void) {}", 22);
-  kcl_build list[2] = {{.source = text, .options = ""}, {.source = "kernel void k(void) {}", .options = ""}};
+  kcl_build list[2] = {{.source = text, .options = ""},
+                       {.source = "kernel void k(void) {}", .options = ""}};
   empty_cache();
-  const double both = kcl_compile_seconds(ctx, list, 2), one = kcl_compile_seconds(ctx, list + 1, 1);
+  const double both = kcl_compile_seconds(ctx, list, 2),
+               one = kcl_compile_seconds(ctx, list + 1, 1);
   CHECKF(one > 0 && both > 3 * one, "%g and %g s", one, both);
   CHECK(!kcl_opencl_build(ctx, list, 1) && list[0].compiled);
   CHECK(kcl_compile_seconds(ctx, list, 2) == one);

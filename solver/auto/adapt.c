@@ -343,7 +343,8 @@ void kcl_adapt_forget(kcl_selection *c) {
 /* Did the choice remembered take more than twice its remembered time? */
 static bool disappoints(kcl_selection *c, double seconds, double each) {
   const kcl_engine *e = c->engine;
-  if (!c->recalled || c->dirty || c->hurried || seconds < LONG || e->program->nrhs > 1) return false;
+  if (!c->recalled || c->dirty || c->hurried || seconds < LONG || e->program->nrhs > 1)
+    return false;
   const kcl_timing *t =
       kcl_choice_timing(&c->remembered, e->method->name, e->precond->name, kcl_engine_format(e));
   return t && each > 2 * t->iteration && t->iteration > 0;
@@ -368,10 +369,10 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   const bool short_or_plain = seconds < WORTH || (!c->candidates && known->count < 2);
   if (!c->dirty && !kcl_outcome_count(known) && short_or_plain) return;
   if (!c->dirty && c->recalled && change > 0.75 && change < 1.33) return;
-  kcl_timing *t = c->hurried ? NULL
-                             : kcl_choice_timing(known, c->engine->method->name,
-                                                 c->engine->precond->name,
-                                                 kcl_engine_format(c->engine));
+  kcl_timing *t = c->hurried
+                      ? NULL
+                      : kcl_choice_timing(known, c->engine->method->name, c->engine->precond->name,
+                                          kcl_engine_format(c->engine));
   if (t && !(t->iteration > 0))
     t->setup = kcl_engine_setup_seconds(c->engine), t->iteration = seconds / (double)iterations;
   known->iterations = iterations;

@@ -86,14 +86,15 @@ struct kcl_selection {
   int64_t asked;          /* iterations when it was last asked whether that pays */
   double
       rest; /* seconds with it, but for its compilation, which kept it from paying; 0: it was not that */
-  bool hurried; /* the engine in use is not the fastest: it was there sooner (solver/auto/draft.c) */
-  double compilation; /* seconds that its kernels were expected to compile, before set-up */
-  kcl_engine *later;  /* the fastest, a draft, until its compilation begins; owned; or NULL */
-  const kcl_method *wants;   /* its method, */
-  const kcl_format *wanted;  /* and its format */
-  double gain;               /* seconds that it saves, of each of the one in use */
-  double setup;       /* seconds of its set-up; 0: none in this solve */
-  double before;    /* seconds of the solve until then */
+  bool
+      hurried; /* the engine in use is not the fastest: it was there sooner (solver/auto/draft.c) */
+  double compilation;       /* seconds that its kernels were expected to compile, before set-up */
+  kcl_engine *later;        /* the fastest, a draft, until its compilation begins; owned; or NULL */
+  const kcl_method *wants;  /* its method, */
+  const kcl_format *wanted; /* and its format */
+  double gain;              /* seconds that it saves, of each of the one in use */
+  double setup;             /* seconds of its set-up; 0: none in this solve */
+  double before;            /* seconds of the solve until then */
   double plain;     /* seconds that were predicted without it, in all; 0: nothing was switched */
   double trusted;   /* seconds until which the solve stays with a way that it switched to */
   double promised;  /* iterations predicted for multigrid that the solve switched to; 0: none */

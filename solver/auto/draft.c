@@ -19,14 +19,15 @@
 
 enum {
   USUAL = 1000, /* iterations, where nothing is known of them */
-  FEW = 3       /* formats of a method */
+  MANY = 8      /* formats of a method, at most */
 };
 static const double LITTLE = 0.05; /* seconds of compilation that nobody waits for */
-static const double LESS = 0.7; /* times the seconds of the fastest: the end of the process waits for that */
-static const double EFFORT = 0.1;  /* seconds for drafts, times those of the best */
+static const double LESS =
+    0.7; /* times the seconds of the fastest: the end of the process waits for that */
+static const double EFFORT = 0.1; /* of the seconds of the first, for drafts */
 
-/* Seconds to open another engine, beside those per entry of A (two cores of 2026); times as long that it must save. */
-static const double OPENING = 0.02, ENTRY = 20e-9, WORTH = 2;
+/* Seconds to open another engine, to draft one, and for both per entry of A (two cores of 2026); times as long that it must save. */
+static const double OPENING = 0.02, DRAFT = 3e-3, ENTRY = 20e-9, WORTH = 2;
 
 typedef struct drafted {
   kcl_engine *engine; /* a draft; owned */
@@ -50,7 +51,8 @@ static double iterations_expected(kcl_selection *c) {
 
 /* Keeps the draft if it takes less than the best, and much less than the first, which is kept in any case. */
 static void keep_faster(const kcl_selection *c, drafted *best, drafted *d) {
-  const double least = best->engine == c->later ? LESS * seconds_in_all(best) : seconds_in_all(best);
+  const double least =
+      best->engine == c->later ? LESS * seconds_in_all(best) : seconds_in_all(best);
   if (seconds_in_all(d) < least) {
     if (best->engine != c->later) kcl_engine_free(&best->engine);
     *best = *d, d->engine = NULL;
@@ -58,41 +60,68 @@ static void keep_faster(const kcl_selection *c, drafted *best, drafted *d) {
   kcl_engine_free(&d->engine);
 }
 
-/* Drafts a method of the system in the best formats. One that cannot be drafted is left out. */
-static void draft_formats(const kcl_selection *c, const kcl_system *s, const kcl_method *m,
-                          double until, drafted *best) {
-  kcl_rank list[KCL_MOST_FORMATS];
-  int count, taken = 0;
-  if (kcl_engine_predict(s, m, c->way.precond, list, &count)) return;
-  for (int i = 0; i < count && taken < FEW && kcl_now() < until; i++) {
-    drafted d = {NULL, 0, best->iterations, list[i].seconds};
+/* Drafts for all: what they keep, and how many formats of each method they try. */
+typedef struct drafting {
+  const kcl_selection *c;
+  int formats;
+  drafted *best;
+} drafting;
+
+/* As many as take a share of the seconds of the first; by counting, so that the clock does not choose. */
+static int formats_worth(const kcl_selection *c, const drafted *first) {
+  const double one = DRAFT + ENTRY * (double)c->system->stats.nnz;
+  return (int)fmin(fmax(EFFORT * seconds_in_all(first) / one / (1 + KCL_CG_FORMS), 1), MANY);
+}
+
+/* One that cannot be drafted is left out. */
+static void draft_format(const drafting *all, const kcl_system *s, const kcl_method *m,
+                         const kcl_rank *r) {
+  const kcl_selection *c = all->c;
+  drafted d = {NULL, 0, all->best->iterations, r->seconds};
+  if (seconds_in_all(&d) >= seconds_in_all(all->best)) return;
+  if (kcl_engine_draft(s, m, c->way.precond, r->format, &d.engine)) return;
+  d.compile = kcl_engine_compilation(d.engine);
+  keep_faster(c, all->best, &d);
+}
+
+static double seconds_of_format(const kcl_rank *list, int count, const kcl_format *f) {
+  for (int i = 0; i < count; i++)
+    if (list[i].format == f) return list[i].seconds;
+  return INFINITY;
+}
+
+/* A method in the best formats: with a launch per stage, and with the persistent kernel where that makes a difference. */
+static void draft_method(const drafting *all, const kcl_method *m) {
+  const kcl_system *s = all->c->system;
+  kcl_system stages = *s;
+  kcl_rank list[KCL_MOST_FORMATS], single[KCL_MOST_FORMATS];
+  int count, singles, taken = 0;
+  stages.fusion = KCL_FUSED_STAGES;
+  if (kcl_engine_predict(s, m, all->c->way.precond, list, &count) ||
+      kcl_engine_predict(&stages, m, all->c->way.precond, single, &singles))
+    return;
+  for (int i = 0; i < count && taken < all->formats; i++) {
+    const kcl_rank staged = {.format = list[i].format,
+                             .seconds = seconds_of_format(single, singles, list[i].format)};
     if (!s->undecided.format && strcmp(list[i].format->name, s->options.format)) continue;
-    if (seconds_in_all(&d) >= seconds_in_all(best)) break; /* and so do those that follow */
     taken++;
-    if (kcl_engine_draft(s, m, c->way.precond, list[i].format, &d.engine)) continue;
-    d.compile = kcl_engine_compilation(d.engine);
-    keep_faster(c, best, &d);
+    draft_format(all, &stages, m, &staged);
+    if (staged.seconds != list[i].seconds) draft_format(all, s, m, &list[i]);
   }
 }
 
-static void draft_method(const kcl_selection *c, const kcl_method *m, double until, drafted *best) {
-  kcl_system stages = *c->system;
-  stages.fusion = KCL_FUSED_STAGES;
-  draft_formats(c, &stages, m, until, best);
-  draft_formats(c, c->system, m, until, best);
-}
-
 /* The method of the way, and those that may stand for it. */
-static void draft_methods(const kcl_selection *c, double until, drafted *best) {
+static void draft_methods(const drafting *all) {
+  const kcl_selection *c = all->c;
   const kcl_system *s = c->system;
   const kcl_method *m = c->way.method;
   const bool forms = s->undecided.method && kcl_auto_cg_forms_fit(&s->options) &&
                      (!strcmp(m->name, "cg") || kcl_auto_is_cg_form(m->name));
-  if (!forms || !kcl_method_find(s->ctx, "cg", &m)) draft_method(c, m, until, best);
+  if (!forms || !kcl_method_find(s->ctx, "cg", &m)) draft_method(all, m);
   for (int i = 0; i < KCL_CG_FORMS && forms; i++)
     if (!kcl_choice_has_failed(&c->remembered, kcl_cg_forms[i]) &&
         !kcl_method_find(s->ctx, kcl_cg_forms[i], &m))
-      draft_method(c, m, until, best);
+      draft_method(all, m);
 }
 
 static const char *stages_text(const kcl_engine *e) {
@@ -126,7 +155,7 @@ int kcl_choose_draft(kcl_selection *c, const kcl_format *format, kcl_engine **ou
   if (rc) return kcl_engine_free(out), rc;
   fastest = best;
   c->later = *out;
-  draft_methods(c, kcl_now() + EFFORT * seconds_in_all(&best), &best);
+  draft_methods(&(drafting){c, formats_worth(c, &best), &best});
   *out = best.engine;
   if (best.engine == c->later) return c->later = NULL, KCL_OK;
   explain_hurry(c, &fastest, m->name, format->name, &best);

@@ -10,8 +10,8 @@
 static const double LATE = 3;
 
 typedef struct ahead_job {
-  kcl_build build;  /* its texts are owned */
-  char *key;        /* owned */
+  kcl_build build; /* its texts are owned */
+  char *key;       /* owned */
   bool built;
 } ahead_job;
 

@@ -174,7 +174,7 @@ typedef struct kcl_build {
   bool compiled; /* by the driver, now */
 } kcl_build;
 int kcl_opencl_build(kcl_context *ctx, kcl_build *list, int count);
-bool kcl_opencl_have(kcl_context *ctx, const kcl_build *b); /* without compiling? */
+bool kcl_opencl_have(kcl_context *ctx, const kcl_build *b);  /* without compiling? */
 bool kcl_opencl_keeps(kcl_context *ctx, const kcl_build *b); /* the same, and nothing is loaded */
 /* compile_cost.c: seconds that the driver is expected to take for those that are not kept; 0 where there is no cache folder, since it is
  * not known then what the driver itself has kept. And what it took for those that were compiled. */

@@ -252,7 +252,8 @@ static int compile_all(build_batch *b) {
   for (int i = 0; i < b->count && !rc; i++) {
     rc = check_build(b->ctx, &b->job[i]);
     if (!rc)
-      kcl_opencl_remember(b->ctx->opencl, b->job[i].key, b->job[i].of->program), b->job[i].key = NULL;
+      kcl_opencl_remember(b->ctx->opencl, b->job[i].key, b->job[i].of->program),
+          b->job[i].key = NULL;
   }
   return rc;
 }
