@@ -137,6 +137,7 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   kcl_choose_explain_adjoint(c);
   if (!before->selection && (rc = kcl_choose_by_time(c))) return rc;
   const kcl_engine *e = c->engine;
+  if (c->hurried) return KCL_OK; /* and c->predicted is there */
   return kcl_engine_predicted(s, e->method, e->precond, kcl_engine_format(e), &c->predicted);
 }
 

@@ -17,10 +17,7 @@
 #include "solver/auto/auto.h"
 #include <string.h>
 
-enum {
-  USUAL = 1000, /* iterations, where nothing is known of them */
-  MANY = 8      /* formats of a method, at most */
-};
+enum { USUAL = 1000 /* iterations, where nothing is known of them */ };
 static const double LITTLE = 0.05; /* seconds of compilation that nobody waits for */
 static const double LESS =
     0.7; /* times the seconds of the fastest: the end of the process waits for that */
@@ -70,7 +67,8 @@ typedef struct drafting {
 /* As many as take a share of the seconds of the first; by counting, so that the clock does not choose. */
 static int formats_worth(const kcl_selection *c, const drafted *first) {
   const double one = DRAFT + ENTRY * (double)c->system->stats.nnz;
-  return (int)fmin(fmax(EFFORT * seconds_in_all(first) / one / (1 + KCL_CG_FORMS), 1), MANY);
+  return (int)fmin(fmax(EFFORT * seconds_in_all(first) / one / (1 + KCL_CG_FORMS), 1),
+                   KCL_MOST_FORMATS);
 }
 
 /* One that cannot be drafted is left out. */
@@ -160,7 +158,8 @@ int kcl_choose_draft(kcl_selection *c, const kcl_format *format, kcl_engine **ou
   if (best.engine == c->later) return c->later = NULL, KCL_OK;
   explain_hurry(c, &fastest, m->name, format->name, &best);
   c->hurried = true, c->way.method = best.engine->method;
-  c->compilation = best.compile, c->gain = 1 - fastest.each / best.each;
+  c->compilation = best.compile, c->predicted = best.each;
+  c->gain = 1 - fastest.each / best.each;
   return KCL_OK;
 }
 
