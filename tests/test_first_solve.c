@@ -23,6 +23,7 @@ static __typeof__(clBuildProgram) compiler;
 static atomic_int compiled; /* from source: the driver is given binaries as well */
 static atomic_bool held;    /* programs of other threads wait */
 static pthread_t self;
+static bool reproducible; /* contexts that are opened */
 
 static bool from_source(cl_program p) {
   size_t size = 0;
@@ -56,6 +57,7 @@ static kcl_context *open_device(void) {
   kcl_context *ctx = NULL;
   if (kcl_context_create(NULL, 0, &ctx)) return NULL;
   if (kcl_select(ctx, "opencl", 0)) kcl_context_free(&ctx);
+  if (ctx) ctx->reproducible = reproducible;
   return ctx;
 }
 
@@ -160,6 +162,24 @@ static void test_shared_program(void) {
   end(&t);
 }
 
+/* Where kernels are there and the fastest would save little, nothing compiles. */
+static void test_settled(void) {
+  kcl_options o = two_engines();
+  empty_cache();
+  trial t = {.ctx = open_device()};
+  t.ctx->opencl->compiles_alone = true; /* no thread: only what is needed is kept */
+  CHECK(!kcl_generate(t.ctx, "poisson2d:40", &t.A, NULL) && !kcl_setup(t.ctx, t.A, &o, &t.s));
+  CHECK(t.s->selection.hurried && !t.ctx->opencl->ahead);
+  end(&t);
+  t = begin(&o);
+  CHECKF(compiled == 0 && t.s->selection.hurried && t.s->selection.compilation == 0,
+         "%d compiled, %g s expected", compiled, t.s->selection.compilation);
+  CHECK(!t.ctx->opencl->ahead && !t.s->selection.later && !t.s->selection.wants);
+  solve_ones(&t);
+  CHECK(t.s->selection.hurried);
+  end(&t);
+}
+
 /* Named, reproducible, without a folder, by bytes alone: as if all were compiled. */
 static void test_kept(void) {
   kcl_options named = cg_options(), by_bytes = kcl_defaults;
@@ -168,6 +188,9 @@ static void test_kept(void) {
   CHECK(!hurried(&named));
   by_bytes.format = "model";
   CHECK(!hurried(&by_bytes));
+  reproducible = true;
+  CHECK(!hurried(&kcl_defaults));
+  reproducible = false;
   setenv("KRYLOCL_CACHE", "", 1);
   CHECK(!hurried(&kcl_defaults));
   setenv("KRYLOCL_CACHE", home, 1);
@@ -208,7 +231,7 @@ int main(void) {
   kcl_context *ctx = open_device();
   compiler = clBuildProgram, clBuildProgram = count_build;
   if (ctx)
-    test_cost(), test_twice(), test_change(), test_shared_program(), test_kept();
+    test_cost(), test_twice(), test_change(), test_shared_program(), test_settled(), test_kept();
   else
     skip("first solves: no OpenCL device");
   kcl_context_free(&ctx);

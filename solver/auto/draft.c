@@ -17,7 +17,10 @@
 #include "solver/auto/auto.h"
 #include <string.h>
 
-enum { USUAL = 1000 /* iterations, where nothing is known of them */ };
+enum {
+  USUAL = 1000, /* iterations, where nothing is known of them */
+  SOLVES = 1000 /* for so many the fastest is compiled, where another is there already */
+};
 static const double LITTLE = 0.05; /* seconds of compilation that nobody waits for */
 static const double LESS =
     0.7; /* times the seconds of the fastest: the end of the process waits for that */
@@ -140,6 +143,13 @@ static void explain_hurry(kcl_selection *c, const drafted *fastest, const char *
                best->iterations);
 }
 
+/* Is the fastest to be compiled beside the iterations? In a new cache always; else predictions that change a little would each time ask
+ * for another. */
+static bool is_worth_later(const drafted *fastest, const drafted *best) {
+  const double saved = best->iterations * (best->each - fastest->each);
+  return best->compile > LITTLE || SOLVES * saved > fastest->compile;
+}
+
 int kcl_choose_draft(kcl_selection *c, const kcl_format *format, kcl_engine **out) {
   const kcl_system *s = c->system;
   drafted best = {.compile = 0}, fastest;
@@ -160,6 +170,7 @@ int kcl_choose_draft(kcl_selection *c, const kcl_format *format, kcl_engine **ou
   c->hurried = true, c->way.method = best.engine->method;
   c->compilation = best.compile, c->predicted = best.each;
   c->gain = 1 - fastest.each / best.each;
+  if (!is_worth_later(&fastest, &best)) kcl_engine_free(&c->later);
   return KCL_OK;
 }
 

@@ -8,7 +8,8 @@
  *   transfer.c       vectors between float and double; pinned host memory
  *   columns.c        numbers in callers' buffers
  *   matrix_arrays.c  the arrays of a matrix
- *   program_cache.c  compiled programs, kept in memory and on disk; compile.c: one compilation
+ *   program_cache.c  compiled programs, kept in memory and on disk
+ *   program_build.c  those of a set-up; compile.c: one compilation
  *   compile_cost.c   seconds that compilations take; compile_ahead.c: those beside the iterations
  *   profile.c        event times
  *   watch.c          limits of waits; a device that does not answer; watched_calls.c: the calls that have them
@@ -190,6 +191,10 @@ void kcl_opencl_forget_programs(kcl_opencl *o);
 /* For compile_ahead.c: the key of a program, malloc'd, NULL: out of memory; stores its binary, if there is a folder, for which some
  * drivers compile further; adds it to the context's latest, and takes over the key. */
 char *kcl_opencl_key(const kcl_context *ctx, const kcl_build *b);
+/* For program_build.c: the program from this context or else from the folder; takes over the key. NULL: there is none, the key stays the
+ * caller's. Before that kcl_opencl_end_loading, which waits for the thread that loads programs. */
+cl_program kcl_opencl_obtain(kcl_opencl *o, char *key, const char *options);
+void kcl_opencl_end_loading(kcl_opencl *o);
 void kcl_opencl_store(kcl_opencl *o, const char *key, cl_program p);
 void kcl_opencl_remember(kcl_opencl *o, char *key, cl_program p);
 
