@@ -19,7 +19,7 @@
 
 enum {
   USUAL = 1000, /* iterations, where nothing is known of them */
-  SOLVES = 1000 /* for so many the fastest is compiled, where another is there already */
+  SOLVES = 100  /* for so many the fastest is compiled, where another is there already */
 };
 static const double LITTLE = 0.05; /* seconds of compilation that nobody waits for */
 static const double LESS =
