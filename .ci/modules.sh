@@ -34,7 +34,7 @@ solver/precond: core/base core/matrix core/program sparse multigrid factors solv
 solver/direct: core/base core/matrix
 solver/engine: core/base core/matrix core/program core/device spmv solver/contract solver/methods solver/precond
 solver/loop: core/base core/program solver/engine
-solver/auto: core/base core/tuning spmv multigrid solver/contract solver/methods solver/precond solver/engine solver/loop
+solver/auto: core/base core/tuning core/device spmv multigrid solver/contract solver/methods solver/precond solver/engine solver/loop
 solver/checkpoint: core/base
 solver/guard: core/base core/matrix core/program core/device solver/methods solver/engine solver/loop
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto

@@ -103,10 +103,11 @@ static const char *seconds_or_dash(double seconds, char text[48]) {
 }
 
 static void say_candidate(const cli_options *o, const kcl_candidate_info *c) {
-  char predicted[48], taken[48], iterations[32] = "-", name[64];
+  char predicted[48], taken[48], compiled[48], iterations[32] = "-", name[64];
   snprintf(name, sizeof name, "%s %s", c->solver, *c->solver == 'd' ? "" : c->precond);
   if (c->iterations >= 0) snprintf(iterations, sizeof iterations, "%.0f", c->iterations);
-  cli_say(o, "  %c %-20s %10s %10s %10s  %s\n", c->begins ? '*' : ' ', name, iterations,
+  cli_say(o, "  %c %-20s %10s %10s %10s %10s  %s\n", c->begins ? '*' : ' ', name, iterations,
+          seconds_or_dash(c->seconds_compile > 0 ? c->seconds_compile : -1, compiled),
           seconds_or_dash(c->seconds, predicted),
           c->failed ? "failed" : seconds_or_dash(c->seconds_taken, taken), c->why);
 }
@@ -116,6 +117,7 @@ static void candidate_json(cJSON *list, const kcl_candidate_info *c) {
   cli_json_text(o, "solver", c->solver);
   cli_json_text(o, "precond", c->precond);
   cli_json_number(o, "seconds_setup", c->seconds_setup);
+  cli_json_number(o, "seconds_compile", c->seconds_compile);
   if (c->iterations >= 0) cli_json_number(o, "iterations", c->iterations);
   if (c->seconds >= 0) cli_json_number(o, "seconds", c->seconds);
   if (c->seconds_taken >= 0) cli_json_number(o, "seconds_taken", c->seconds_taken);
@@ -145,8 +147,8 @@ static int explain_candidates(const cli_options *o, kcl_solver *s, const kcl_csr
   int count, rc = cli_lib(kcl_solver_candidates(s, MOST, list, &count));
   if (rc) return rc;
   if (count)
-    cli_say(o, "\n    %-20s %10s %10s %10s  why\n", "candidates", "iterations", "predicted",
-            "taken");
+    cli_say(o, "\n    %-20s %10s %10s %10s %10s  why\n", "candidates", "iterations", "compile",
+            "predicted", "taken");
   for (int i = 0; i < count; i++) say_candidate(o, &list[i]);
   return o->json ? write_candidates(o, s, A, list, count) : 0;
 }
@@ -198,7 +200,8 @@ const cli_command cli_explain = {
         "that auto compares, with predicted seconds, and those that earlier solves of such a "
         "system took: the next solve begins with the one marked by *, and switches where that "
         "pays (docs/auto.md). --json: matrix solver precond format, candidates: a list of "
-        "{solver precond seconds_setup iterations seconds seconds_taken failed begins why}. "
+        "{solver precond seconds_setup seconds_compile iterations seconds seconds_taken failed "
+        "begins why}; compile: of kernels that were not in the cache, a part of predicted. "
         "--source prints the OpenCL C source of the kernels instead, to standard output or -o "
         "FILE: for --device, else, where that is the cpu, for the first OpenCL device; --layout "
         "gpu: as for a GPU. NVIDIA's driver also tells registers, spilled bytes and PTX "

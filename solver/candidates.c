@@ -30,7 +30,8 @@ static kcl_candidate_info plain_candidate(const kcl_selection *c, double left, d
       .solver = c->plan.way[0].method->name,
       .precond = c->plan.way[0].precond->name,
       .iterations = left > 0 ? left : -1,
-      .seconds = left > 0 ? left * each : -1,
+      .seconds_compile = c->compilation,
+      .seconds = left > 0 ? c->compilation + left * each : -1,
       .seconds_taken = measured ? known->setup + (double)c->remembered.iterations * each : -1,
       .failed = kcl_outcome_is_failed(c, c->plan.way[0].method->name, c->plan.way[0].precond->name),
       .begins = !kcl_outcome_best(c),
@@ -40,11 +41,13 @@ static kcl_candidate_info plain_candidate(const kcl_selection *c, double left, d
 }
 
 static kcl_candidate_info other_candidate(const kcl_selection *c, const kcl_candidate *p) {
+  const double compile = kcl_candidate_compilation(c, p);
   kcl_candidate_info out = {.solver = p->way.method->name,
                             .precond = p->way.precond->name,
                             .seconds_setup = p->setup,
+                            .seconds_compile = compile,
                             .iterations = p->iterations,
-                            .seconds = p->predicted,
+                            .seconds = p->predicted + compile,
                             .seconds_taken = -1,
                             .why = kcl_candidate_reason(c, p)};
   add_outcome(c, &out);

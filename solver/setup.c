@@ -26,7 +26,11 @@ static int build_in_other_format(kcl_selection *c, const kcl_format *failed) {
  * that divides by a diagonal which is 0 in float, is left out. */
 static int build_engine(kcl_selection *c, const kcl_format *format) {
   const kcl_system *s = c->system;
-  int rc = kcl_engine_build_tested(s, c->way.method, c->way.precond, format, &c->engine);
+  s->ctx->wrong_kernels = false;
+  int rc = kcl_choose_draft(c, format, &c->engine);
+  if (!rc) rc = kcl_engine_complete_tested(s, &c->engine);
+  if (rc) kcl_engine_free(&c->later);
+  kcl_draft_later(c);
   if (rc && s->ctx->wrong_kernels) return build_in_other_format(c, format);
   if (rc != KCL_USAGE || !s->undecided.precond || !c->way.precond->apply) return rc;
   rc = kcl_precond_find(s->ctx, "none", &c->way.precond);
@@ -131,6 +135,7 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   kcl_choose_explain_adjoint(c);
   if (!before->selection) KCL_CALL(kcl_choose_by_time(c));
   const kcl_engine *e = c->engine;
+  if (c->hurried) return KCL_OK; /* and c->predicted is there */
   return kcl_engine_predicted(s, e->method, e->precond, kcl_engine_format(e), &c->predicted);
 }
 

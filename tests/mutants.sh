@@ -34,7 +34,7 @@ prepare() { # a copy with the build, which compiles without any fault
   (cd "$build" && tar cf - --exclude=cache --exclude=logs .) | (cd "$copy/build" && tar xf -) || exit 1
   cd "$copy" || exit 1
   compile test_names test_program test_methods test_persistent test_read conform_exec conform_control conform_solver conform_mixed conform_refused \
-    conform_alloc || { echo "ERROR: the tests do not compile" && tail -5 log && exit 1; }
+    conform_alloc test_first_solve || { echo "ERROR: the tests do not compile" && tail -5 log && exit 1; }
 }
 
 compile() { # the test programs given; what is compiled stays, whatever its flags
@@ -185,6 +185,9 @@ mutant total-one-group $G 'g < MEMBERS; g += WG' 'g < MEMBERS - 1; g += WG' test
 mutant persistent-replacement core/opencl/persistent/persistent_source.c 'if (++since_replace == %d)' 'if (++since_replace == -%d)' test_program
 mutant launch-sequence core/opencl/persistent/persistent.c 'p->number +=' 'p->number = 0 *' test_persistent
 mutant grid-barrier kernels/persistent.cl 'send_sums(mailbox, ++number, 0, total, scratch);' '++number;' test_persistent
+mutant compilation-counts solver/auto/draft.c 'return d->compile + d->iterations * d->each;' 'return d->iterations * d->each;' test_first_solve
+mutant compiled-ahead-kept core/opencl/device/compile_ahead.c 'if (j->built) kcl_opencl_store(o, j->key, p);' '' test_first_solve
+mutant waits-for-ahead core/opencl/device/compile_ahead.c 'if (wanted) adopt_ahead(o);' '' test_first_solve
 mutant seeds-by-all kernels/stage.clh 'partial[g] = g ? s_make(0) : sum;' 'partial[g] = sum;' test_program
 
 echo "$all faults, $unnoticed not noticed, $errors errors"

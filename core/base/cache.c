@@ -138,21 +138,28 @@ static uint64_t sum_entry(const char *key, size_t key_size, const void *data, si
   return kcl_sum64(data, size, kcl_sum64(key, key_size, VERSION));
 }
 
-/* The data of this key; NULL unless the file is a valid entry for it. */
-static void *read_cache_entry(int file, const char *key, size_t *size) {
+/* Reads head and key of a file: is it an entry for this key, of the right length? */
+static bool begins_entry(int file, const char *key, entry_head *h) {
   struct stat info;
-  entry_head h;
-  size_t n = strlen(key);
-  if (fstat(file, &info) || !read_fully(file, &h, sizeof h)) return NULL;
-  if (memcmp(h.magic, magic, sizeof magic) || h.version != VERSION || h.key != n) return NULL;
+  const size_t n = strlen(key);
+  if (fstat(file, &info) || !read_fully(file, h, sizeof *h)) return false;
+  if (memcmp(h->magic, magic, sizeof magic) || h->version != VERSION || h->key != n) return false;
   uint64_t bytes =
       (uint64_t)info.st_size; /* numbers from the file are not added up: they may overflow */
-  if (bytes < sizeof h + n || h.data != bytes - sizeof h - n) return NULL;
-  char *kept = malloc(n + 1), *data = malloc(h.data + 1);
-  bool good = kept && data && read_fully(file, kept, n) && memcmp(kept, key, n) == 0 &&
-              read_fully(file, data, h.data) && sum_entry(key, n, data, h.data) == h.sum;
+  if (bytes < sizeof *h + n || h->data != bytes - sizeof *h - n) return false;
+  char *kept = malloc(n + 1);
+  const bool same = kept && read_fully(file, kept, n) && memcmp(kept, key, n) == 0;
   free(kept);
-  if (good) {
+  return same;
+}
+
+/* The data of this key; NULL unless the file is a valid entry for it. */
+static void *read_cache_entry(int file, const char *key, size_t *size) {
+  entry_head h;
+  if (!begins_entry(file, key, &h)) return NULL;
+  char *data = malloc(h.data + 1);
+  if (data && read_fully(file, data, h.data) &&
+      sum_entry(key, strlen(key), data, h.data) == h.sum) {
     *size = h.data;
     return data;
   }
@@ -168,6 +175,15 @@ void *kcl_cache_get(const char *sub, const char *key, size_t *size) {
   if (data) (void)futimens(file, NULL);
   close(file);
   return data;
+}
+
+bool kcl_cache_has(const char *sub, const char *key) {
+  char name[24];
+  entry_head h;
+  int file = kcl_cache_open(sub, entry_name(key, name));
+  const bool found = file >= 0 && begins_entry(file, key, &h);
+  if (file >= 0) close(file);
+  return found;
 }
 
 void kcl_cache_put(const char *sub, const char *key, const void *data, size_t size) {

@@ -3,6 +3,7 @@
  *
  *   programs/    compiled programs                             (core/opencl/device/program_cache.c)
  *   rates/       stream rates, times of a launch               (core/tuning/rates.c)
+ *   compile/     seconds that a driver's compiler takes        (core/opencl/device/compile_cost.c)
  *   selftest/    verdicts on kernels of a driver               (solver/engine/selftest.c)
  *   tune/        tunables, and timings for the choice by `auto` (core/base/tunables.c, core/tuning/choices.c)
  *   matrices/    parsed files as .kcl                          (data/files/read_cached.c)
@@ -15,6 +16,7 @@
  * that cannot be written is not an error. */
 #ifndef KCL_CACHE_H
 #define KCL_CACHE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -27,6 +29,7 @@ FILE *kcl_cache_stream(const char *sub, const char *name); /* the same as a stre
 /* Small entries, one file each, by a key of any length. get: allocated by malloc; NULL without a valid entry. put: renamed
  * into place when complete, so that concurrent processes see whole entries only. */
 void *kcl_cache_get(const char *sub, const char *key, size_t *size);
+bool kcl_cache_has(const char *sub, const char *key); /* its data are not looked at */
 void kcl_cache_put(const char *sub, const char *key, const void *data, size_t size);
 /* Removes the least recently used files until the rest add up to at most `most` bytes. */
 void kcl_cache_trim(const char *sub, long long most);

@@ -6,6 +6,14 @@
 
 /* Opens the executor of the context's device for k. It must be closed after a failure too. */
 int kcl_executor_open(kcl_program *k, kcl_executor *ex);
+/* The same in two steps, the first without compiling anything; natively it does nothing. */
+int kcl_executor_plan(kcl_program *k, kcl_executor *ex);
+int kcl_executor_complete(kcl_program *k, kcl_executor *ex);
+/* Between them: seconds that the second is expected to compile; 0: what it needs is compiled already, or it is not known what is. */
+double kcl_executor_expected(const kcl_program *k, const kcl_executor *ex);
+/* Instead of the second, and then the executor is closed: begins to compile what it needs, in a thread. Has that ended? */
+void kcl_executor_compile_later(const kcl_program *k, const kcl_executor *ex);
+bool kcl_later_ended(kcl_context *ctx);
 /* Seconds per pass over LOOP, predicted; the program's matrices are outlines (kcl_stored_outline). */
 double kcl_executor_estimate(kcl_program *k);
 

@@ -4,14 +4,36 @@
 #include "core/device/device.h"
 #include "core/opencl/opencl.h"
 
-int kcl_executor_open(kcl_program *k, kcl_executor *ex) {
-  static int (*const open_cpu[])(kcl_program *, kcl_executor *) = {kcl_cpu_open_s, kcl_cpu_open_d,
-                                                                   kcl_cpu_open_c, kcl_cpu_open_z};
-  if (k->ctx->opencl && k->slots > KCL_MOST_SLOTS)
+int kcl_executor_plan(kcl_program *k, kcl_executor *ex) {
+  if (!k->ctx->opencl) return KCL_OK;
+  if (k->slots > KCL_MOST_SLOTS)
     return kcl_fail(k->ctx, KCL_USAGE,
                     "the method uses %d scalars, at most %d are possible on an OpenCL device",
                     k->slots, KCL_MOST_SLOTS);
+  return kcl_opencl_backend->plan(k, ex);
+}
+
+int kcl_executor_complete(kcl_program *k, kcl_executor *ex) {
+  static int (*const open_cpu[])(kcl_program *, kcl_executor *) = {kcl_cpu_open_s, kcl_cpu_open_d,
+                                                                   kcl_cpu_open_c, kcl_cpu_open_z};
   return k->ctx->opencl ? kcl_opencl_backend->open(k, ex) : open_cpu[k->type](k, ex);
+}
+
+int kcl_executor_open(kcl_program *k, kcl_executor *ex) {
+  KCL_CALL(kcl_executor_plan(k, ex));
+  return kcl_executor_complete(k, ex);
+}
+
+double kcl_executor_expected(const kcl_program *k, const kcl_executor *ex) {
+  return k->ctx->opencl ? kcl_opencl_backend->expected(ex) : 0;
+}
+
+void kcl_executor_compile_later(const kcl_program *k, const kcl_executor *ex) {
+  if (k->ctx->opencl) kcl_opencl_backend->compile_later(ex);
+}
+
+bool kcl_later_ended(kcl_context *ctx) {
+  return !ctx->opencl || kcl_opencl_backend->later_ended(ctx);
 }
 
 /* Seconds per pass on the native executor, with a barrier after each stage. The rates are of a core of 2026. */

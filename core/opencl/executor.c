@@ -329,10 +329,10 @@ static int first_launches(kcl_executor *ex) {
   return rc ? rc : opencl_finish(ex);
 }
 
-int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
+int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
+  const double begin = kcl_now();
   kcl_run *r;
-  int rc;
-  KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *r, "the executor", &ex->data));
+  KCL_CALL(kcl_alloc(k->ctx, 1, sizeof *r, "the executor", &ex->data));
   r = ex->data;
   *ex = (kcl_executor){.data = r,
                        .run = opencl_run,
@@ -360,7 +360,18 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   r->scalar_bytes = kcl_type_size(k->type);
   r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
   r->geometry = kcl_choose_geometry(k), r->group = (size_t)r->geometry.group;
-  if (r->geometry.sum_block) KCL_TRY(kcl_check_rounding(k->ctx, k->type));
+  if (r->geometry.sum_block) KCL_CALL(kcl_check_rounding(k->ctx, k->type));
+  const bool persistent = kcl_persistent_kernel.wanted(r);
+  if (persistent) KCL_CALL(kcl_persistent_kernel.prepare(r));
+  const int rc = kcl_run_plan_kernels(r, persistent);
+  ex->seconds_compile = kcl_now() - begin;
+  return rc;
+}
+
+int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
+  kcl_run *r = ex->data;
+  const bool persistent = r->geometry.without_loop;
+  int rc;
   double t = kcl_now();
   for (int i = 0; i < k->ops; i++) KCL_TRY(kcl_opencl_upload(k->op[i].matrix));
   KCL_TRY(allocate_run(r));
@@ -368,8 +379,6 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   ex->seconds_upload = kcl_now() - t;
   t = kcl_now();
   ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
-  bool persistent = kcl_persistent_kernel.wanted(r);
-  if (persistent) KCL_TRY(kcl_persistent_kernel.prepare(r));
   KCL_TRY(kcl_run_stage_kernels(r, persistent));
   if (r->width > 1 || k->product) KCL_TRY(kcl_run_column_kernels(r));
   if (kcl_program_ranks(k)) KCL_TRY(kcl_run_open_ranks(r));
@@ -382,7 +391,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
   ex->ends = r->ranks.ends;
   if (r->persistent.kernel) ex->least_iterations = kcl_persistent_kernel.least_iterations;
-  ex->seconds_compile = kcl_now() - t;
+  ex->seconds_compile += kcl_now() - t;
 done:
   return rc;
 }

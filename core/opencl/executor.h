@@ -11,7 +11,13 @@
 
 #include "core/opencl/run/run.h"
 
+/* Two steps: kernels are laid out and composed; then all is compiled and put on the device. */
+int kcl_opencl_plan(kcl_program *k, kcl_executor *ex);
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex);
+/* Between them: seconds that its compilation is expected to take; 0: it is cached, or nothing is known. */
+double kcl_opencl_expected(const kcl_executor *ex);
+/* Begins to compile it beside other work, for an executor that is opened later. */
+void kcl_opencl_compile_later(const kcl_executor *ex);
 /* Seconds per pass over LOOP, its matrices being outlines. */
 double kcl_opencl_estimate(kcl_program *k);
 
@@ -19,6 +25,8 @@ double kcl_opencl_estimate(kcl_program *k);
 int kcl_program_source(const kcl_program *k, const kcl_geometry *g, const kcl_parts *parts,
                        int part, char **source);
 
+/* Composes the programs for kcl_run_stage_kernels, which otherwise does so first. */
+int kcl_run_plan_kernels(kcl_run *r, bool persistent);
 /* Compiles, and makes the kernels of all phases that have none yet; persistent: r->persistent.program instead of those that
  * the persistent kernel replaces. */
 int kcl_run_stage_kernels(kcl_run *r, bool persistent);

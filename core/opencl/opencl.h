@@ -47,6 +47,11 @@ typedef struct kcl_opencl_ops {
   /* The other functions are for a context with ctx->opencl. */
   kcl_opencl_objects (*objects)(const kcl_context *ctx); /* in use */
   void (*detach)(kcl_context *ctx);
+  /* An executor in two steps (core/device/device.h). */
+  int (*plan)(kcl_program *k, kcl_executor *ex);
+  double (*expected)(const kcl_executor *ex);
+  void (*compile_later)(const kcl_executor *ex);
+  bool (*later_ended)(kcl_context *ctx);
   int (*open)(kcl_program *k, kcl_executor *ex);
   void (*watch)(kcl_context *ctx, bool on); /* waits have a limit */
   double (*estimate)(kcl_program *k); /* seconds per pass over LOOP, matrices being outlines */

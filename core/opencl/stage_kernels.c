@@ -9,11 +9,7 @@
 
 /* ---------------------------------------------------------------- building */
 
-typedef struct composed_program {
-  char options[512], *source;
-} composed_program;
-
-static int compose_program(kcl_run *r, const kcl_geometry *g, int part, composed_program *c) {
+static int compose_program(kcl_run *r, const kcl_geometry *g, int part, kcl_composed *c) {
   const char *word = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
   int n = 0;
   if (g->registers) n = sprintf(c->options, "-cl-nv-maxrregcount=%d ", g->registers);
@@ -23,7 +19,13 @@ static int compose_program(kcl_run *r, const kcl_geometry *g, int part, composed
   return kcl_program_source(r->k, g, &r->parts, part, &c->source);
 }
 
+static void forget_composed(kcl_run *r) {
+  for (int i = 0; r->composed && i < kcl_run_programs(r); i++) free(r->composed[i].source);
+  free(r->composed), r->composed = NULL;
+}
+
 void kcl_run_close_parts(kcl_run *r) {
+  forget_composed(r);
   for (int i = 0; i < KCL_MOST_PARTS; i++)
     if (r->part[i]) clReleaseProgram(r->part[i]), r->part[i] = NULL;
   kcl_parts_free(&r->parts);
@@ -38,23 +40,52 @@ int kcl_run_programs(const kcl_run *r) {
   return r->parts.count + (r->geometry.without_loop || r->series.geometry.series);
 }
 
+int kcl_run_plan_kernels(kcl_run *r, bool persistent) {
+  r->geometry.without_loop = persistent;
+  kcl_run_close_parts(r);
+  kcl_series_plan(r);
+  KCL_CALL(kcl_parts_find(r->k, &r->geometry, &r->parts));
+  KCL_CALL(kcl_alloc(run_context(r), kcl_run_programs(r), sizeof *r->composed, "kernels",
+                     (void **)&r->composed));
+  for (int i = 0; i < kcl_run_programs(r); i++)
+    KCL_CALL(compose_program(r, kcl_run_geometry(r, i), i, &r->composed[i]));
+  return KCL_OK;
+}
+
+static void list_composed(const kcl_run *r, kcl_build list[KCL_MOST_BUILDS]) {
+  for (int i = 0; i < kcl_run_programs(r); i++)
+    list[i] = (kcl_build){.source = r->composed[i].source, .options = r->composed[i].options};
+}
+
+double kcl_opencl_expected(const kcl_executor *ex) {
+  const kcl_run *r = ex->data;
+  kcl_build list[KCL_MOST_BUILDS];
+  if (!r->composed) return 0;
+  list_composed(r, list);
+  return kcl_compile_seconds(run_context(r), list, kcl_run_programs(r));
+}
+
+void kcl_opencl_compile_later(const kcl_executor *ex) {
+  const kcl_run *r = ex->data;
+  kcl_build list[KCL_MOST_BUILDS];
+  if (!r->composed) return;
+  list_composed(r, list);
+  kcl_compile_ahead(run_context(r), list, kcl_run_programs(r));
+}
+
 /* The programs of the stages, and of the persistent kernel or of series, if there is one. */
 static int build_programs(kcl_run *r) {
-  composed_program text[KCL_MOST_BUILDS] = {{.source = NULL}};
   kcl_build list[KCL_MOST_BUILDS];
   const int parts = r->parts.count, all = kcl_run_programs(r);
-  int rc;
-  for (int i = 0; i < all; i++) {
-    KCL_TRY(compose_program(r, kcl_run_geometry(r, i), i, &text[i]));
-    list[i] = (kcl_build){text[i].source, text[i].options, NULL};
-  }
-  KCL_TRY(kcl_opencl_build(run_context(r), list, all));
+  const double begin = kcl_now();
+  list_composed(r, list);
+  KCL_CALL(kcl_opencl_build(run_context(r), list, all));
+  kcl_compile_note(run_context(r), list, all, kcl_now() - begin);
   for (int i = 0; i < parts; i++) r->part[i] = list[i].program;
   if (all > parts)
     *(r->geometry.without_loop ? &r->persistent.program : &r->series.program) = list[parts].program;
-done:
-  for (int i = 0; i < all; i++) free(text[i].source);
-  return rc;
+  forget_composed(r);
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- the kernels of stages */
@@ -165,11 +196,8 @@ static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
 }
 
 int kcl_run_stage_kernels(kcl_run *r, bool persistent) {
-  int rc;
-  r->geometry.without_loop = persistent;
-  kcl_run_close_parts(r);
-  kcl_series_plan(r);
-  KCL_TRY(kcl_parts_find(r->k, &r->geometry, &r->parts));
+  int rc = r->composed ? KCL_OK : kcl_run_plan_kernels(r, persistent);
+  if (rc) return rc;
   KCL_TRY(build_programs(r));
   KCL_TRY(kcl_series_open(r));
   for (int phase = 0; phase < KCL_PHASES; phase++) {

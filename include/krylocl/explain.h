@@ -423,7 +423,9 @@ typedef struct kcl_candidate_info {
   const char *precond;  /**< preconditioner */
   double seconds_setup; /**< predicted set-up of the preconditioner */
   double iterations;    /**< predicted; -1: not known before the solve; 0: direct */
-  double seconds;       /**< predicted, of set-up and iterations; -1: not known */
+  double
+      seconds_compile; /**< predicted compilation of kernels that were not in the cache folder before this set-up */
+  double seconds; /**< predicted, of set-up, compilation and iterations; -1: not known */
   double
       seconds_taken; /**< by an earlier solve of such a system that it ended; -1: there was none */
   bool failed;       /**< it did not solve such a system, and another way did */

@@ -71,7 +71,8 @@ static const char *const file[PROGRAMS] = {"sparse_rows.cl", "sparse_product.cl"
                                            "sparse_tentative.cl"};
 
 static kcl_build program(kcl_type type, int i) {
-  return (kcl_build){kcl_kernel_text(file[i]), type == KCL_S ? "-DVALUE=float" : "", NULL};
+  return (kcl_build){.source = kcl_kernel_text(file[i]),
+                     .options = type == KCL_S ? "-DVALUE=float" : ""};
 }
 
 static bool needs(bool aggregation, int i) { return i < COMMON || i == COMMON + aggregation; }

@@ -20,26 +20,52 @@ static bool change_pays(const kcl_selection *c, double seconds, double each) {
          kcl_trial_budget(seconds) > kcl_trial_price(c, each);
 }
 
+/* After an exchange of engines of one method between two batches. */
+static void say_format(kcl_selection *c, kcl_loop *l, const char *before, const char *why) {
+  kcl_loop_exchange(l, c->engine);
+  kcl_auto_say(c->changes, sizeof c->changes, "%sformat %s for %lld iterations, then %s; %s",
+               c->changes[0] ? "\n" : "", before, (long long)kcl_loop_iterations(l),
+               kcl_engine_format(c->engine), why);
+}
+
+/* From the engine that was there first to the fastest, compiled by now. One that cannot be built is no error. */
+static int change_over(kcl_selection *c, kcl_loop *l) {
+  const char *before = kcl_engine_format(c->engine);
+  const double begin = kcl_now();
+  kcl_engine *e = NULL;
+  double each;
+  int rc = kcl_loop_measure(l, &each);
+  if (rc || !kcl_loop_running(l)) return rc;
+  const kcl_method *m = c->wants;
+  c->wants = NULL; /* once */
+  if (!kcl_engine_build_tested(c->system, m, c->way.precond, c->wanted, &e) &&
+      kcl_engine_same_program(c->engine, e) && !(rc = kcl_engine_carry(e, c->engine))) {
+    kcl_selection_use(c, &e);
+    l->engine = c->engine;
+    say_format(c, l, before, "compiled meanwhile");
+  }
+  kcl_engine_free(&e);
+  l->start += kcl_now() - begin;
+  return rc;
+}
+
 static int try_formats(kcl_selection *c, kcl_loop *l, double seconds, double each) {
   const kcl_trial t = {.budget = kcl_trial_budget(seconds), .in_a_solve = true};
   const char *before = kcl_engine_format(c->engine);
-  const size_t room = sizeof c->changes;
   each /= c->engine->program->nrhs;
   kcl_trial_note(c, each);
   int rc = kcl_trial_run(c, &t, each);
   l->engine = c->engine;
   kcl_trial_explain(c);
   if (!strcmp(before, kcl_engine_format(c->engine))) return rc;
-  kcl_loop_exchange(l, c->engine);
-  kcl_auto_say(c->changes, room, "%sformat %s for %lld iterations, then %s; %s",
-               c->changes[0] ? "\n" : "", before, (long long)kcl_loop_iterations(l),
-               kcl_engine_format(c->engine), c->why_format);
+  say_format(c, l, before, c->why_format);
   return rc;
 }
 
 /* Times other formats where that pays. */
 static int consider_others(kcl_selection *c, kcl_loop *l) {
   if (kcl_direct_pays(c, l) || kcl_switch_pays(c, l) || l->every) return KCL_OK;
+  if (kcl_draft_pays(c, l)) return change_over(c, l);
   int64_t done = kcl_loop_iterations(l);
   double seconds = kcl_now() - l->start, each = seconds / (double)done;
   if (!done || !change_pays(c, seconds, each)) return KCL_OK;
@@ -317,7 +343,8 @@ void kcl_adapt_forget(kcl_selection *c) {
 /* Did the choice remembered take more than twice its remembered time? */
 static bool disappoints(kcl_selection *c, double seconds, double each) {
   const kcl_engine *e = c->engine;
-  if (!c->recalled || c->dirty || seconds < LONG || e->program->nrhs > 1) return false;
+  if (!c->recalled || c->dirty || c->hurried || seconds < LONG || e->program->nrhs > 1)
+    return false;
   const kcl_timing *t =
       kcl_choice_timing(&c->remembered, e->method->name, e->precond->name, kcl_engine_format(e));
   return t && each > 2 * t->iteration && t->iteration > 0;
@@ -342,8 +369,10 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   const bool short_or_plain = seconds < WORTH || (!c->candidates && known->count < 2);
   if (!c->dirty && !kcl_outcome_count(known) && short_or_plain) return;
   if (!c->dirty && c->recalled && change > 0.75 && change < 1.33) return;
-  kcl_timing *t = kcl_choice_timing(known, c->engine->method->name, c->engine->precond->name,
-                                    kcl_engine_format(c->engine));
+  kcl_timing *t = c->hurried
+                      ? NULL
+                      : kcl_choice_timing(known, c->engine->method->name, c->engine->precond->name,
+                                          kcl_engine_format(c->engine));
   if (t && !(t->iteration > 0))
     t->setup = kcl_engine_setup_seconds(c->engine), t->iteration = seconds / (double)iterations;
   known->iterations = iterations;

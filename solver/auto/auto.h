@@ -3,6 +3,7 @@
  *
  *   solver/auto/methods.c   the plan: methods and preconditioners by structure, in the order in which they are tried
  *   solver/auto/choose.c    the first choice, before anything runs
+ *   solver/auto/draft.c     what its kernels take to compile, and whether another is there sooner
  *   solver/auto/trial.c     other formats and forms of the method, timed
  *   solver/auto/elliptic.c   is A an elliptic operator on a grid, and how large is its condition number?
  *   solver/auto/remaining.c  iterations to come
@@ -85,8 +86,15 @@ struct kcl_selection {
   int64_t asked;          /* iterations when it was last asked whether that pays */
   double
       rest; /* seconds with it, but for its compilation, which kept it from paying; 0: it was not that */
-  double setup;     /* seconds of its set-up; 0: none in this solve */
-  double before;    /* seconds of the solve until then */
+  bool
+      hurried; /* the engine in use is not the fastest: it was there sooner (solver/auto/draft.c) */
+  double compilation;       /* seconds that its kernels were expected to compile, before set-up */
+  kcl_engine *later;        /* the fastest, a draft, until its compilation begins; owned; or NULL */
+  const kcl_method *wants;  /* its method, */
+  const kcl_format *wanted; /* and its format */
+  double gain;              /* seconds that it saves, of each of the one in use */
+  double setup;             /* seconds of its set-up; 0: none in this solve */
+  double before;            /* seconds of the solve until then */
   double plain;     /* seconds that were predicted without it, in all; 0: nothing was switched */
   double trusted;   /* seconds until which the solve stays with a way that it switched to */
   double promised;  /* iterations predicted for multigrid that the solve switched to; 0: none */
@@ -108,6 +116,11 @@ int kcl_choose_plan(kcl_selection *c); /* and its first way */
 bool kcl_choice_stays(const kcl_selection *c, const kcl_selection *before);
 int kcl_choose_way(kcl_selection *c, const kcl_selection *before);
 int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_format **format);
+/* A draft of the way in this format, or where that is not compiled, of what takes less seconds in all. */
+int kcl_choose_draft(kcl_selection *c, const kcl_format *format, kcl_engine **out);
+/* Once that is an engine: what iterates faster is compiled beside the iterations. Is it there, and does it pay to go on with it? */
+void kcl_draft_later(kcl_selection *c);
+bool kcl_draft_pays(const kcl_selection *c, const kcl_loop *l);
 void kcl_choose_explain_adjoint(kcl_selection *c); /* of the engine built: the format of A^H */
 /* Times others, where that was asked for or is known to pay. */
 int kcl_choose_by_time(kcl_selection *c);

@@ -121,7 +121,10 @@ static void note_timing(kcl_selection *c, const kcl_engine *e, double each) {
   if (t && t->iteration < INFINITY) t->setup = kcl_engine_setup_seconds(e), t->iteration = each;
 }
 
-void kcl_trial_note(kcl_selection *c, double each) { note_timing(c, c->engine, each); }
+void kcl_trial_note(kcl_selection *c, double each) {
+  c->hurried = false; /* it is compared with others from now on */
+  note_timing(c, c->engine, each);
+}
 
 /* The engine in use once more: other programs may have disturbed the first timing. */
 static int sample_again(kcl_selection *c, double budget, double *least) {

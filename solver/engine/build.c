@@ -103,22 +103,22 @@ static int record_engine(kcl_engine *e, const kcl_system *s) {
 
 /* ---------------------------------------------------------------- building */
 
-static int open_executor(kcl_engine *e, const kcl_system *s) {
+static int complete_executor(kcl_engine *e, const kcl_system *s) {
   e->program->lender = s->lender ? &s->lender->executor : NULL;
-  const int rc = kcl_executor_open(e->program, &e->executor);
+  const int rc = kcl_executor_complete(e->program, &e->executor);
   e->program->lender = NULL;
+  if (!rc) kcl_engine_describe(e, s->options.nrhs);
   return rc;
 }
 
 int kcl_engine_reopen(kcl_engine *e, const kcl_system *s, kcl_fusion fusion) {
   e->executor.close(&e->executor), e->executor = (kcl_executor){.data = NULL};
   e->program->fusion = fusion;
-  const int rc = open_executor(e, s);
-  if (!rc) kcl_engine_describe(e, s->options.nrhs);
-  return rc;
+  KCL_CALL(kcl_executor_plan(e->program, &e->executor));
+  return complete_executor(e, s);
 }
 
-int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
+int kcl_engine_draft(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
                      const kcl_format *format, kcl_engine **out) {
   KCL_OWNED_BY(kcl_engine_free) kcl_engine *e = *out = NULL;
   double start = kcl_now();
@@ -129,8 +129,23 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
   KCL_CALL(add_operators(e, s, format));
   e->seconds_convert = kcl_now() - start;
   KCL_CALL(record_engine(e, s));
-  KCL_CALL(open_executor(e, s));
-  kcl_engine_describe(e, s->options.nrhs);
+  KCL_CALL(kcl_executor_plan(e->program, &e->executor));
   *out = e, e = NULL;
   return KCL_OK;
+}
+
+double kcl_engine_compilation(const kcl_engine *draft) {
+  return kcl_executor_expected(draft->program, &draft->executor);
+}
+
+int kcl_engine_complete(const kcl_system *s, kcl_engine **draft) {
+  const int rc = complete_executor(*draft, s);
+  if (rc) kcl_engine_free(draft);
+  return rc;
+}
+
+int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
+                     const kcl_format *format, kcl_engine **out) {
+  KCL_CALL(kcl_engine_draft(s, method, precond, format, out));
+  return kcl_engine_complete(s, out);
 }

@@ -29,12 +29,19 @@ typedef struct kcl_engine {
 int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
                      const kcl_format *format, kcl_engine **out);
 void kcl_engine_free(kcl_engine **e);
+/* The same in two steps. A draft has its operators and composed kernels, and nothing is compiled: on an OpenCL device it tells how many
+ * seconds that is expected to take, 0 where all is compiled or nothing is known. Completed, it is an engine; after a failure none. */
+int kcl_engine_draft(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
+                     const kcl_format *format, kcl_engine **out);
+double kcl_engine_compilation(const kcl_engine *draft);
+int kcl_engine_complete(const kcl_system *s, kcl_engine **draft);
 
 /* An engine whose kernels have passed the self-test of the driver, where that is asked for (selftest.c); else shorter ones. KCL_DEVICE, and
  * wrong_kernels of the context: none passes. */
 int kcl_engine_build_tested(const kcl_system *s, const kcl_method *method,
                             const kcl_precond_kind *precond, const kcl_format *format,
                             kcl_engine **out);
+int kcl_engine_complete_tested(const kcl_system *s, kcl_engine **draft);
 /* Opens the executor anew, with kernels of this kind. */
 int kcl_engine_reopen(kcl_engine *e, const kcl_system *s, kcl_fusion fusion);
 

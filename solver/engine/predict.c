@@ -19,6 +19,7 @@ static int record_method(const kcl_system *s, const kcl_method *m, const kcl_pre
   k->AH = m->adjoint ? &o->AH : NULL;
   k->norm_F = m->least_squares;
   k->restart = s->options.restart ? s->options.restart : m->restart;
+  k->fusion = s->fusion;
   int rc = kcl_system_preconditioner(s, p, m, &o->M);
   if (rc && !(rc == KCL_USAGE && s->undecided.precond)) return rc; /* it will be left out */
   kcl_preconditioner_bind(o->M, k);

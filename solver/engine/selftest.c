@@ -130,13 +130,20 @@ static int replace_kernels(const kcl_system *s, kcl_engine *e, double difference
       s->ctx->device.name, s->ctx->put_aside);
 }
 
+int kcl_engine_complete_tested(const kcl_system *s, kcl_engine **draft) {
+  double difference;
+  int rc = kcl_engine_complete(s, draft);
+  s->ctx->wrong_kernels = false;
+  while (!rc && (difference = test_kernels(s, *draft)) > 0)
+    rc = replace_kernels(s, *draft, difference);
+  if (rc) kcl_engine_free(draft);
+  return rc;
+}
+
 int kcl_engine_build_tested(const kcl_system *s, const kcl_method *method,
                             const kcl_precond_kind *precond, const kcl_format *format,
                             kcl_engine **out) {
-  double difference;
-  int rc = kcl_engine_build(s, method, precond, format, out);
   s->ctx->wrong_kernels = false;
-  while (!rc && (difference = test_kernels(s, *out)) > 0) rc = replace_kernels(s, *out, difference);
-  if (rc) kcl_engine_free(out);
-  return rc;
+  KCL_CALL(kcl_engine_draft(s, method, precond, format, out));
+  return kcl_engine_complete_tested(s, out);
 }

@@ -17,7 +17,7 @@ static int parts_of_number(const kcl_column *c) { return kcl_type_complex(c->typ
 static int obtain_kernel(kcl_context *ctx, const char *name, const kcl_column *to,
                          const kcl_column *from, cl_kernel *k) {
   char options[64];
-  kcl_build build = {kcl_kernel_text("columns.cl"), options, NULL};
+  kcl_build build = {.source = kcl_kernel_text("columns.cl"), .options = options};
   const bool wide = ctx->device.has_double;
   cl_int code;
   if (*k) return KCL_OK;

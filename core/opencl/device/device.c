@@ -231,6 +231,7 @@ void kcl_opencl_detach(kcl_context *ctx) {
   kcl_opencl_profile_end(ctx->opencl);
   kcl_opencl_end_conversions(ctx->opencl);
   kcl_opencl_end_columns(ctx->opencl);
+  kcl_compile_ahead_end(ctx->opencl);
   kcl_opencl_forget_programs(ctx->opencl);
   kcl_opencl_unpin(ctx->opencl);
   kcl_watch_end(ctx->opencl);

@@ -8,7 +8,9 @@
  *   transfer.c       vectors between float and double; pinned host memory
  *   columns.c        numbers in callers' buffers
  *   matrix_arrays.c  the arrays of a matrix
- *   program_cache.c  compiled programs, kept in memory and on disk; compile.c: one compilation
+ *   program_cache.c  compiled programs, kept in memory and on disk
+ *   program_build.c  those of a set-up; compile.c: one compilation
+ *   compile_cost.c   seconds that compilations take; compile_ahead.c: those beside the iterations
  *   profile.c        event times
  *   watch.c          limits of waits; a device that does not answer; watched_calls.c: the calls that have them
  */
@@ -42,6 +44,7 @@ struct kcl_opencl {
     cl_program program;
   } built[KCL_BUILT];          /* a ring of the latest: other solvers often need the same kernels */
   struct kcl_loading *loading; /* adds to it in the background; or NULL */
+  struct kcl_ahead *ahead;     /* compiles programs for it (compile_ahead.c); or NULL */
   cl_mem pinned;               /* memory for uploads (upload.c), */
   char *chunks;                /* [KCL_CHUNKS, chunk_bytes] */
   cl_event sent[KCL_CHUNKS];   /* is the copy out of it done? */
@@ -58,6 +61,7 @@ struct kcl_opencl {
   int builds, compiled,
       from_cache;      /* programs: all, those the driver compiled, those from the disk */
   atomic_llong stored; /* bytes of binaries written to the cache folder */
+  double compile_rate; /* seconds per character (compile_cost.c); 0: not looked up yet */
   int rounding[2];     /* of double, of float: 0 not tested, 1 right, else 2 + what is wrong */
   bool dumped;         /* something, to the file of KRYLOCL_DUMP */
   struct kcl_event_log *log; /* NULL: no event times */
@@ -168,9 +172,15 @@ enum { KCL_MOST_PARTS = 48, KCL_MOST_BUILDS = KCL_MOST_PARTS + 2 };
 typedef struct kcl_build {
   const char *source, *options;
   cl_program program;
+  bool compiled; /* by the driver, now */
 } kcl_build;
 int kcl_opencl_build(kcl_context *ctx, kcl_build *list, int count);
-bool kcl_opencl_have(kcl_context *ctx, const kcl_build *b); /* without compiling? */
+bool kcl_opencl_have(kcl_context *ctx, const kcl_build *b);  /* without compiling? */
+bool kcl_opencl_keeps(kcl_context *ctx, const kcl_build *b); /* the same, and nothing is loaded */
+/* compile_cost.c: seconds that the driver is expected to take for those that are not kept; 0 where there is no cache folder, since it is
+ * not known then what the driver itself has kept. And what it took for those that were compiled. */
+double kcl_compile_seconds(kcl_context *ctx, const kcl_build *list, int count);
+void kcl_compile_note(kcl_context *ctx, const kcl_build *list, int count, double seconds);
 /* Begins to load, in the background, those that an earlier process compiled. */
 void kcl_opencl_load_ahead(kcl_context *ctx, const kcl_build *list, int count);
 /* clBuildProgram; *stopped: the solve is to stop, and the driver goes on with the program by itself (compile.c). */
@@ -178,6 +188,22 @@ cl_int kcl_opencl_compile(kcl_context *ctx, cl_program p, const char *options, b
 /* first, options that change no binary, and options, malloc'd; NULL: out of memory. */
 char *kcl_opencl_all_options(const kcl_opencl *o, const char *first, const char *options);
 void kcl_opencl_forget_programs(kcl_opencl *o);
+/* For compile_ahead.c: the key of a program, malloc'd, NULL: out of memory; stores its binary, if there is a folder, for which some
+ * drivers compile further; adds it to the context's latest, and takes over the key. */
+char *kcl_opencl_key(const kcl_context *ctx, const kcl_build *b);
+/* For program_build.c: the program from this context or else from the folder; takes over the key. NULL: there is none, the key stays the
+ * caller's. Before that kcl_opencl_end_loading, which waits for the thread that loads programs. */
+cl_program kcl_opencl_obtain(kcl_opencl *o, char *key, const char *options);
+void kcl_opencl_end_loading(kcl_opencl *o);
+void kcl_opencl_store(kcl_opencl *o, const char *key, cl_program p);
+void kcl_opencl_remember(kcl_opencl *o, char *key, cl_program p);
+
+/* compile_ahead.c: begins to compile those that are not kept, in a thread, unless one does so already. Has it ended? What it
+ * compiled is then the context's. await: waits where it compiles this program. */
+void kcl_compile_ahead(kcl_context *ctx, const kcl_build *list, int count);
+bool kcl_compile_ahead_ended(kcl_context *ctx);
+void kcl_compile_ahead_await(kcl_opencl *o, const char *key);
+void kcl_compile_ahead_end(kcl_opencl *o);
 kcl_program_counts kcl_opencl_count_programs(const kcl_context *ctx);
 /* Texts of a built program, to be freed, or NULL: the compiler's log; the binary, ended by a zero, with its size. */
 char *kcl_opencl_log(const kcl_opencl *o, cl_program p);

@@ -3,25 +3,15 @@
  *
  *   platform and its version | device | driver | options | source
  *
- * A binary that the driver does not take is compiled again and replaced. The remaining programs are compiled concurrently:
- * drivers compile in the calling thread; where they cannot (PoCL), one program after another. */
+ * A binary that the driver does not take is compiled again and replaced. */
 #include "core/base/cache.h"
 #include "core/opencl/device/device.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char folder[] = "programs";
 static const long long most_kept = 256 << 20; /* bytes */
-
-/* Appends text to the file KRYLOCL_DUMP, which receives composed sources and compiler logs for kernel authors. */
-static void dump(kcl_opencl *o, const char *text) {
-  const char *path = getenv("KRYLOCL_DUMP");
-  FILE *f = path ? fopen(path, o->dumped ? "a" : "w") : NULL;
-  if (f) fputs(text, f), fclose(f);
-  o->dumped = true;
-}
 
 /* ---------------------------------------------------------------- on disk */
 
@@ -45,8 +35,7 @@ static cl_program load_binary(kcl_opencl *o, const char *key, const char *option
   return NULL;
 }
 
-/* Stores a program's binary, if there is a folder: some drivers compile further to return one. */
-static void store_binary(kcl_opencl *o, const char *key, cl_program p) {
+void kcl_opencl_store(kcl_opencl *o, const char *key, cl_program p) {
   char path[4096];
   size_t size;
   if (kcl_cache_path(folder, "", path, sizeof path)) return;
@@ -57,8 +46,7 @@ static void store_binary(kcl_opencl *o, const char *key, cl_program p) {
 
 /* ---------------------------------------------------------------- in memory */
 
-/* The key of a program (see above); NULL: out of memory. */
-static char *make_program_key(const kcl_context *ctx, const kcl_build *b) {
+char *kcl_opencl_key(const kcl_context *ctx, const kcl_build *b) {
   const kcl_device *d = &ctx->device;
   char version[128] = "";
   clGetPlatformInfo(ctx->opencl->platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
@@ -70,11 +58,16 @@ static char *make_program_key(const kcl_context *ctx, const kcl_build *b) {
   return key;
 }
 
-static cl_program recall(const kcl_opencl *o, const char *key) {
+/* Its place among the context's latest; -1: it is none of them. */
+static int find_built(const kcl_opencl *o, const char *key) {
   for (int i = 0; i < KCL_BUILT; i++)
-    if (o->built[i].key && !strcmp(o->built[i].key, key))
-      return clRetainProgram(o->built[i].program) ? NULL : o->built[i].program;
-  return NULL;
+    if (o->built[i].key && !strcmp(o->built[i].key, key)) return i;
+  return -1;
+}
+
+static cl_program recall(const kcl_opencl *o, const char *key) {
+  const int i = find_built(o, key);
+  return i < 0 || clRetainProgram(o->built[i].program) ? NULL : o->built[i].program;
 }
 
 static void forget_program(kcl_opencl *o, int i) {
@@ -83,8 +76,7 @@ static void forget_program(kcl_opencl *o, int i) {
   o->built[i].program = NULL, o->built[i].key = NULL;
 }
 
-/* Adds a program to the context's latest, and takes over the key. */
-static void remember_program(kcl_opencl *o, char *key, cl_program p) {
+void kcl_opencl_remember(kcl_opencl *o, char *key, cl_program p) {
   int i = o->builds++ % KCL_BUILT;
   forget_program(o, i);
   if (clRetainProgram(p))
@@ -93,14 +85,13 @@ static void remember_program(kcl_opencl *o, char *key, cl_program p) {
     o->built[i].key = key, o->built[i].program = p;
 }
 
-/* The program from this context or else from the folder; takes over the key. NULL: there is none, the key stays the caller's. */
-static cl_program obtain(kcl_opencl *o, char *key, const char *options) {
+cl_program kcl_opencl_obtain(kcl_opencl *o, char *key, const char *options) {
   cl_program p = recall(o, key);
   if (p) {
     free(key);
     return p;
   }
-  if ((p = load_binary(o, key, options))) remember_program(o, key, p);
+  if ((p = load_binary(o, key, options))) kcl_opencl_remember(o, key, p);
   return p;
 }
 
@@ -114,8 +105,8 @@ typedef struct kcl_loading {
 } kcl_loading;
 
 static bool have(kcl_context *ctx, const kcl_build *b) {
-  char *key = make_program_key(ctx, b);
-  cl_program p = key ? obtain(ctx->opencl, key, b->options) : NULL;
+  char *key = kcl_opencl_key(ctx, b);
+  cl_program p = key ? kcl_opencl_obtain(ctx->opencl, key, b->options) : NULL;
   if (p)
     clReleaseProgram(p); /* the context keeps it */
   else
@@ -128,19 +119,27 @@ static void load_all(void *self) {
   for (int i = 0; i < l->count; i++) have(l->ctx, &l->list[i]);
 }
 
-static void end_loading(kcl_opencl *o) {
+void kcl_opencl_end_loading(kcl_opencl *o) {
   if (o->loading) kcl_background_await(&o->loading->work);
   free(o->loading), o->loading = NULL;
 }
 
 bool kcl_opencl_have(kcl_context *ctx, const kcl_build *b) {
-  end_loading(ctx->opencl);
+  kcl_opencl_end_loading(ctx->opencl);
   return have(ctx, b);
+}
+
+bool kcl_opencl_keeps(kcl_context *ctx, const kcl_build *b) {
+  kcl_opencl_end_loading(ctx->opencl);
+  char *key = kcl_opencl_key(ctx, b);
+  const bool kept = key && (find_built(ctx->opencl, key) >= 0 || kcl_cache_has(folder, key));
+  free(key);
+  return kept;
 }
 
 void kcl_opencl_load_ahead(kcl_context *ctx, const kcl_build *list, int count) {
   const size_t bytes = (size_t)count * sizeof *list;
-  end_loading(ctx->opencl);
+  kcl_opencl_end_loading(ctx->opencl);
   kcl_loading *l = malloc(sizeof *l + bytes);
   if (!l) return;
   *l = (kcl_loading){.ctx = ctx, .count = count};
@@ -150,7 +149,7 @@ void kcl_opencl_load_ahead(kcl_context *ctx, const kcl_build *list, int count) {
 }
 
 void kcl_opencl_forget_programs(kcl_opencl *o) {
-  end_loading(o);
+  kcl_opencl_end_loading(o);
   for (int i = 0; i < KCL_BUILT; i++) forget_program(o, i);
   if (o->compiled) kcl_cache_trim(folder, most_kept);
 }
@@ -158,116 +157,4 @@ void kcl_opencl_forget_programs(kcl_opencl *o) {
 kcl_program_counts kcl_opencl_count_programs(const kcl_context *ctx) {
   const kcl_opencl *o = ctx->opencl;
   return (kcl_program_counts){o->compiled, o->from_cache, (double)o->stored};
-}
-
-/* ---------------------------------------------------------------- compiling */
-
-typedef struct build_job {
-  kcl_build *of;
-  char *key;
-  const char *call; /* that gave the code */
-  cl_int code;
-  bool stopped; /* by the user of the solve */
-  double seconds;
-} build_job;
-
-typedef struct build_batch {
-  kcl_context *ctx;
-  build_job job[KCL_MOST_BUILDS];
-  int count;
-  atomic_int begun, ended;
-} build_batch;
-
-static void compile(kcl_context *ctx, build_job *j) {
-  kcl_opencl *o = ctx->opencl;
-  const char *source = j->of->source;
-  cl_program *p = &j->of->program;
-  j->call = "clCreateProgramWithSource";
-  *p = clCreateProgramWithSource(o->context, 1, &source, NULL, &j->code);
-  if (j->code) return;
-  j->call = "clBuildProgram";
-  const double begin = kcl_now();
-  j->code = kcl_opencl_compile(ctx, *p, j->of->options, &j->stopped);
-  j->seconds = kcl_now() - begin;
-  if (!j->code && !j->stopped) store_binary(o, j->key, *p);
-}
-
-/* Reports progress, by the thread that uses the context alone: kcl_context_watch promises that. */
-static void show_build(const build_batch *b) {
-  int part = b->ended + 1;
-  if (part <= b->count)
-    kcl_activity_begin(b->ctx, (kcl_activity){"compiling kernels", part, b->count, 0});
-}
-
-static void compile_some(void *arg, const kcl_member *me) {
-  build_batch *b = arg;
-  for (int i; (i = b->begun++) < b->count; b->ended++) {
-    if (me->number == 0) show_build(b);
-    compile(b->ctx, &b->job[i]);
-  }
-  if (me->number != 0) return;
-  show_build(b);
-  while (b->ctx->ask && b->ended < b->count && !kcl_stopped(b->ctx)) /* the others do not ask */
-    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-}
-
-static int check_build(kcl_context *ctx, const build_job *j) {
-  cl_program p = j->of->program;
-  if (j->stopped) return kcl_fail(ctx, KCL_DEVICE, "stopped while kernels were compiled");
-  char *log = p ? kcl_opencl_log(ctx->opencl, p) : NULL;
-  if (log && log[strspn(log, " \n")]) {
-    dump(ctx->opencl, "/* the compiler's log:\n");
-    dump(ctx->opencl, log);
-    dump(ctx->opencl, "\n*/\n");
-  }
-  char compiled[80];
-  snprintf(compiled, sizeof compiled, "/* %zu characters were compiled in %.2f s */\n",
-           strlen(j->of->source), j->seconds);
-  dump(ctx->opencl, compiled);
-  int rc = j->code != CL_BUILD_PROGRAM_FAILURE
-               ? kcl_cl_check(ctx, j->code, j->call, "compiling kernels")
-               : kcl_fail(ctx, KCL_DEVICE, "the driver of %s cannot compile the kernels:\n%.3000s",
-                          ctx->device.name, log ? log : "");
-  free(log);
-  return rc;
-}
-
-static int compile_all(build_batch *b) {
-  int rc = KCL_OK;
-  b->ctx->opencl->compiled += b->count;
-  int most = b->ctx->opencl->compiles_alone ? 1 : kcl_cpus();
-  kcl_parallel(b->count < most ? b->count : most, compile_some, b);
-  kcl_activity_end(b->ctx);
-  for (int i = 0; i < b->count && !rc; i++) {
-    rc = check_build(b->ctx, &b->job[i]);
-    if (!rc)
-      remember_program(b->ctx->opencl, b->job[i].key, b->job[i].of->program), b->job[i].key = NULL;
-  }
-  return rc;
-}
-
-/* Finds a program in this context or in the folder; otherwise adds it to the batch. */
-static int find_program(build_batch *b, kcl_build *of) {
-  kcl_opencl *o = b->ctx->opencl;
-  char *key = make_program_key(b->ctx, of);
-  if (!key) return kcl_fail(b->ctx, KCL_MEMORY, "out of memory: kernels");
-  dump(o, of->source);
-  of->program = obtain(o, key, of->options);
-  if (!of->program) b->job[b->count++] = (build_job){.of = of, .key = key};
-  return KCL_OK;
-}
-
-int kcl_opencl_build(kcl_context *ctx, kcl_build *list, int count) {
-  build_batch b = {.ctx = ctx};
-  int rc;
-  end_loading(ctx->opencl);
-  for (int i = 0; i < count; i++) KCL_TRY(find_program(&b, &list[i]));
-  if (b.count) KCL_TRY(compile_all(&b));
-done:
-  for (int i = 0; i < b.count; i++) free(b.job[i].key);
-  for (int i = 0; i < count && rc; i++) {
-    if (list[i].program) clReleaseProgram(list[i].program);
-    list[i].program = NULL;
-  }
-  return rc;
 }

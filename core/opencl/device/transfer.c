@@ -6,7 +6,7 @@ static const char *const conversions[] = {
     [KCL_CONVERT_NARROW] = "narrow", [KCL_CONVERT_COLLECT] = "collect"};
 
 static int make_conversion(kcl_context *ctx, kcl_conversion which, cl_kernel *out) {
-  kcl_build build = {kcl_kernel_text("transfer.cl"), "", NULL};
+  kcl_build build = {.source = kcl_kernel_text("transfer.cl"), .options = ""};
   cl_int code;
   int rc = kcl_opencl_build(ctx, &build, 1);
   if (rc) return rc;

@@ -74,7 +74,7 @@ static int build_rounding_kernel(kcl_context *ctx, bool single, cl_kernel *out) 
   char options[512];
   snprintf(options, sizeof options, "%s", word ? word : "");
   kcl_put_rounding_options(ctx->opencl, single ? KCL_S : KCL_D, options, sizeof options);
-  kcl_build build = {t.data, options, NULL};
+  kcl_build build = {.source = t.data, .options = options};
   int rc = t.failed ? kcl_fail(ctx, KCL_MEMORY, "out of memory: source") : KCL_OK;
   if (!rc) rc = kcl_opencl_build(ctx, &build, 1);
   free(t.data);

@@ -78,11 +78,17 @@ typedef struct kcl_series {
   bool resident;      /* groups have met barriers */
 } kcl_series;
 
+/* A program before it is built. */
+typedef struct kcl_composed {
+  char options[512], *source;
+} kcl_composed;
+
 typedef struct kcl_run {
   kcl_program *k;
   int width;                       /* right-hand sides in an element of a vector */
   kcl_parts parts;                 /* which kernel each stage has, */
   cl_program part[KCL_MOST_PARTS]; /* and the programs */
+  kcl_composed *composed; /* [kcl_run_programs], from their plan until they are built; else NULL */
   kcl_geometry geometry;
   cl_mem *vec;    /* [vectors] */
   cl_mem states;  /* both copies of the state, then messages of products */
