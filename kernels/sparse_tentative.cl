@@ -103,7 +103,9 @@ kernel void orthonormalise(global const int *start, global const int *place, con
  *
  *   row i: (i, 1 - omega), then (j, -omega / d a_ij) of A_F; where d is not positive, 1 and 0 for 1 - omega and omega
  *
- * A_F: the entries within nodes and between coupled ones; d: the diagonal with the sum of the others. */
+ * A_F: the entries within nodes and between coupled ones; d: the diagonal with the sum of the others, 0 below an eighth of the diagonal. */
+
+#define LEAST_FILTERED 0.125 /* kcl_least_filtered, multigrid/coarsen.h */
 
 /* Walks a row of A along the row of its node in the graph S: is the next entry, in the columns of this node, one of A_F? */
 typedef struct walk {
@@ -154,7 +156,8 @@ kernel void count_kept(CSR(A), const int n, const int team, const int block, glo
   if (i >= n || get_local_id(0) % team) return;
   const walk whole = {A_ptr[node * block], S_end[node], node};
   const bool others = kept + found < A_ptr[i + 1] - A_ptr[i];
-  d[i] = found != 0 && others ? sum_others(A_ptr, A_col, A_val, i, block, whole, S_col) : diagonal;
+  const double sum = found != 0 && others ? sum_others(A_ptr, A_col, A_val, i, block, whole, S_col) : diagonal;
+  d[i] = sum > LEAST_FILTERED * diagonal ? sum : 0;
   count[i] = 1 + (int)kept;
 }
 
@@ -230,13 +233,12 @@ inline short_row smoothed_row(SMOOTHED, const int i)
   short_row r;
   const walk first = {A_ptr[i], S_end[i], i};
   walk w = first;
-  bool found = false;
-  double sum = 0;
+  double diagonal = 0, sum = 0;
   for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
-    found |= A_col[k] == i;
+    if (A_col[k] == i) diagonal = A_val[k];
     if (A_col[k] == i || !is_kept(&w, S_col, A_col[k])) sum += A_val[k];
   }
-  const double d = found ? sum : 0, scale = d > 0 ? omega / d : 0;
+  const double d = sum > LEAST_FILTERED * diagonal ? sum : 0, scale = d > 0 ? omega / d : 0;
 #pragma unroll
   for (int q = 0; q < MOST; q++) r.col[q] = INT_MAX, r.val[q] = 0;
   r.full = false, w = first;

@@ -44,6 +44,8 @@ typedef struct kcl_aggregation {
  * nodes being rows; coarse [count vectors, vectors], by rows, to free with free(). */
 int kcl_amg_tentative(kcl_context *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                       kcl_csr **T, double **coarse);
+/* The least diagonal entry of the filtered A by which a row of P is smoothed, relative to A's; a power of two: exact products. */
+static const double kcl_least_filtered = 0.125;
 /* P from T; largest: the eigenvalue of D^-1 A. */
 int kcl_amg_smoothed(kcl_context *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
                      const kcl_csr *T, double largest, kcl_csr **P);

@@ -199,21 +199,21 @@ static bool is_kept(graph_walk *w, int64_t j) {
          (w->strong < w->end && *w->strong * w->block <= j);
 }
 
-/* The diagonal entry of A_F in row i; 0 where A has none. */
+/* The diagonal entry of A_F in row i; 0 where that is less than an eighth of A's, or A has none: weak couplings of either sign add up
+ * to so little in normal equations of poses, and a step divided by it would be large. */
 static double filtered_diagonal(const smoothing_data *f, int64_t i) {
   const kcl_csr *A = f->A;
   const double *a = A->val;
   graph_walk w = walk_along(f, i);
-  bool found = false;
-  double sum = 0;
+  double diagonal = 0, sum = 0;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    found |= A->col[k] == i;
+    if (A->col[k] == i) diagonal = a[k];
     if (A->col[k] == i || (f->S && !is_kept(&w, A->col[k]))) sum += a[k];
   }
-  return found ? sum : 0;
+  return sum > kcl_least_filtered * diagonal ? sum : 0;
 }
 
-/* Where the diagonal is not positive: T itself. The sums are a copy, which the compiler keeps in registers. */
+/* Where that is not positive: T itself. The sums are a copy, which the compiler keeps in registers. */
 static void smoothed_row(void *arg, kcl_row_list *r, int64_t i) {
   const smoothing_data f = *(const smoothing_data *)arg;
   const kcl_csr A = *f.A, T = *f.T;

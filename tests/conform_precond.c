@@ -494,6 +494,40 @@ static int64_t with_modes(const place *p, const kcl_csr *A, const kcl_dense *B) 
   return r.iterations;
 }
 
+/* Adds an entry to the row that ends at *end, columns ascending. */
+static void put_entry(kcl_csr *A, int64_t row, int64_t *end, int column, double value) {
+  int64_t at = (*end)++;
+  double *val = A->val;
+  for (; at > A->row_ptr[row] && A->col[at - 1] > column; at--)
+    A->col[at] = A->col[at - 1], val[at] = val[at - 1];
+  A->col[at] = column, val[at] = value;
+}
+
+/* Pairs of rows, `apart` apart, and eight weaker couplings per row, whose sum with the diagonal nearly vanishes. Positive definite. */
+static kcl_csr *vanishing_diagonals(const place *p, int apart) {
+  enum { ENTRIES = 10 };
+  const double weak = ldexp(-1, -3) * (1 - ldexp(1, -40));
+  const int n = 2 * apart, step[] = {-2, -1, 1, 2};
+  kcl_csr *A = NULL;
+  CHECK(!kcl_csr_create(p->ctx, n, n, (int64_t)n * ENTRIES, KCL_D, &A));
+  for (int i = 0; i < n; i++) {
+    int64_t end = A->row_ptr[i];
+    put_entry(A, i, &end, i, 1), put_entry(A, i, &end, (i + apart) % n, 0.9);
+    for (int k = 0; k < 8; k++)
+      put_entry(A, i, &end, (i + step[k % 4] + apart) % apart + (k < 4 ? 0 : apart), weak);
+    A->row_ptr[i + 1] = end;
+  }
+  return A;
+}
+
+static void test_vanishing_diagonals(const place *p) {
+  kcl_csr *A = vanishing_diagonals(p, 2000);
+  const int64_t count = with_modes(p, A, NULL);
+  CHECKF(count <= 40, "sa: %lld iterations where weak couplings cancel the diagonal",
+         (long long)count);
+  kcl_csr_free(&A);
+}
+
 /* A cycle with enough work on coarse levels: iterations do not grow with the mesh. */
 static void test_mesh(const place *p) {
   kcl_dense *X = coordinates(p->ctx, 20), *B = NULL;
@@ -615,7 +649,7 @@ int main(void) {
     test_definite(&places[i]);
     test_special(&places[i]), test_large(&places[i]);
     test_iterations(&places[i]);
-    test_elasticity(&places[i]), test_mesh(&places[i]);
+    test_elasticity(&places[i]), test_mesh(&places[i]), test_vanishing_diagonals(&places[i]);
     test_narrow(&places[i]);
   }
 #ifndef KCL_NO_OPENCL

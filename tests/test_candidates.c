@@ -59,6 +59,26 @@ static void test_list(kcl_context *ctx) {
   }
 }
 
+/* Jumping coefficients with a few controlled sources, as of a circuit: multigrid, not incomplete factors. */
+static void test_network(kcl_context *ctx) {
+  enum { EACH = 50 };
+  const kcl_options o = kcl_defaults;
+  kcl_candidate_info list[MOST];
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  int count = 0;
+  CHECK(!kcl_generate(ctx, "jump2d:100", &A, NULL));
+  for (int64_t i = 0; i < A->rows; i += EACH)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      if (A->col[k] > i) ((double *)A->val)[k] *= 0.99;
+  A->symmetry = KCL_GENERAL;
+  CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solver_candidates(s, MOST, list, &count), "%s",
+         kcl_error());
+  CHECK(found(list, count, "idr", "amg") && found(list, count, "idr", "ilut"));
+  CHECK(!found(list, count, "idr", "ilu"));
+  kcl_solver_free(&s), kcl_csr_free(&A);
+}
+
 static void test_arguments(kcl_context *ctx) {
   kcl_candidate_info one[1];
   kcl_csr *A = NULL;
@@ -167,7 +187,8 @@ int main(void) {
   if (!mkdtemp(folder) || setenv("KRYLOCL_CACHE", folder, 1)) return 1;
   if (!CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 0)))
     return check_report();
-  test_list(ctx), test_arguments(ctx), test_memory(ctx), test_settled(ctx), test_promise(ctx);
+  test_list(ctx), test_network(ctx), test_arguments(ctx), test_memory(ctx), test_settled(ctx),
+      test_promise(ctx);
   kcl_context_free(&ctx);
   snprintf(command, sizeof command, "rm -r %s", folder);
   CHECK(!system(command));

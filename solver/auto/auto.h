@@ -36,6 +36,7 @@ typedef struct kcl_plan {
 typedef struct kcl_elliptic {
   bool known, holds;     /* most rows have no positive coupling and sum to about 0 */
   bool smooth;           /* and most couplings of a row are nearly as strong as the strongest */
+  bool network;          /* or not, and A is nearly, not quite, symmetric: a circuit */
   double condition_root; /* root of the condition number, estimated */
   double
       transport; /* how far convection outweighs diffusion across the graph: asymmetry of couplings times its diameter */

@@ -9,14 +9,14 @@
 #include <string.h>
 
 /* Iterations by what A is. 0: not a candidate there. */
-enum { SMOOTH, ELLIPTIC, OTHER };
+enum { SMOOTH, ELLIPTIC, NETWORK, OTHER, CLASSES };
 
 typedef struct kind {
   const char *method, *precond;
   double entry; /* seconds of set-up per entry of A and thread, of at most MOST */
   double row;   /* the same, times the square of the mean entries of a row: fill */
   double iterations
-      [3]; /* at most; where A is elliptic at least `root` times the root of its condition number */
+      [CLASSES]; /* at most; where A is elliptic at least `root` times the root of its condition number */
   double root;
   double share;     /* of the iterations without it; 0: they do not matter */
   double passes;    /* over the entries of A, by an iteration */
@@ -33,12 +33,13 @@ enum { MOST = 8 };
 
 /* Fitted to the systems of bench/time_to_x.py on a CPU of 2021 (docs/lab/2026-11-28-time-to-x-2.md). */
 static const kind kinds[] = {
-    {"cg", "sa", 1.3e-7, 0, {12, 40, 100}, 0, 0, 6, 45, true, 0},
-    {"cg", "amg", 2e-7, 0, {15, 15, 150}, 0, 0, 8, 60, true, 0},
-    {"idr", "sa", 1.3e-7, 0, {25, 0, 0}, 0, 0, 8, 70, true, TRANSPORT},
-    {"idr", "amg", 2e-7, 0, {30, 25, 0}, 0, 0, 13, 115, true, 0},
-    {"idr", "ilu", 6e-8, 0, {250, 250, 250}, 4.5, 0.25, 3, 25, false, 0},
-    {"idr", "ilut", 3e-7, 1.2e-9, {45, 45, 45}, 0.4, 0, 6, 25, false, 0},
+    {"cg", "sa", 1.3e-7, 0, {12, 40, 40, 100}, 0, 0, 6, 45, true, 0},
+    {"cg", "amg", 2e-7, 0, {15, 15, 15, 150}, 0, 0, 8, 60, true, 0},
+    {"idr", "sa", 1.3e-7, 0, {25, 0, 0, 0}, 0, 0, 8, 70, true, TRANSPORT},
+    {"idr", "amg", 2e-7, 0, {30, 25, 0, 0}, 0, 0, 13, 115, true, 0},
+    {"idr", "amg", 2e-7, 0, {0, 0, 12, 0}, 0, 0, 8, 60, true, 0},
+    {"idr", "ilu", 6e-8, 0, {250, 250, 0, 250}, 4.5, 0.25, 3, 25, false, 0},
+    {"idr", "ilut", 3e-7, 1.2e-9, {45, 45, 45, 45}, 0.4, 0, 6, 25, false, 0},
 };
 
 /* Seconds of set-up per entry on a device, and of its launches (NVIDIA H200: 10 to 67 ms for 3.5 to 56 million entries). */
@@ -57,7 +58,7 @@ static double slowness(const kcl_selection *c, double each) {
 
 static int class_of(const kcl_selection *c) {
   if (!c->diffusion.holds) return OTHER;
-  return c->diffusion.smooth ? SMOOTH : ELLIPTIC;
+  return c->diffusion.smooth ? SMOOTH : c->diffusion.network ? NETWORK : ELLIPTIC;
 }
 
 static bool set_up_on_device(const kcl_selection *c) {
@@ -124,6 +125,7 @@ const char *kcl_candidate_reason(const kcl_selection *c, const kcl_candidate *p)
   static const char *const multigrid[] = {
       [SMOOTH] = "A is elliptic with smooth coefficients: few iterations",
       [ELLIPTIC] = "A is elliptic, its coefficients jump or differ by direction",
+      [NETWORK] = "A is elliptic and nearly symmetric, as of a circuit: few iterations",
       [OTHER] = "A is not elliptic: many iterations are possible"};
   if (p->levels) return multigrid[class_of(c)];
   return p->last ? "threshold factors: few iterations, a long set-up"

@@ -25,6 +25,8 @@ static const double JUMPS =
 static const double STRONG = 0.25; /* of the largest coupling of a row */
 static const double SMOOTH = 0.8;  /* of the couplings that are strong */
 static const double WEAK = 2;      /* times the root, where the others are weak: chains of rows */
+static const double BALANCED =
+    0.05; /* asymmetry of couplings of a circuit, at most: memplus 0.002, circuit_2 0.99 */
 
 /* Sums over the entries of a row, relative to a positive diagonal. */
 typedef struct row_signs {
@@ -124,9 +126,10 @@ kcl_elliptic kcl_elliptic_of(const kcl_csr *A) {
   g.holds = e.count * (double)step > MOST * (double)A->rows;
   g.smooth = (double)e.couplings.strong >= SMOOTH * (double)e.couplings.all;
   if (!g.holds) return g;
-  const double levels = (double)diameter(A);
+  const double levels = (double)diameter(A), asymmetry = e.couplings.difference / e.couplings.total;
+  g.network = !g.smooth && asymmetry > ROUNDING && asymmetry <= BALANCED;
   g.condition_root = fmin(root_of_sums(&e), root_of_grid(A, levels) * pow(e.most / e.least, JUMPS) *
                                                 (g.smooth ? 1 : WEAK));
-  g.transport = levels * e.couplings.difference / e.couplings.total;
+  g.transport = levels * asymmetry;
   return g;
 }

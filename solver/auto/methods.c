@@ -75,6 +75,44 @@ static bool jacobi_suits(const kcl_system *s, const kcl_method *m) {
   return t->diagonal_ratio >= VARIES && t->diagonal_ratio < INFINITY;
 }
 
+/* A saddle point: a few rows without a diagonal entry, not coupled with each other. Their Schur complement is dense. */
+enum { MOST_CONSTRAINTS = 500 };
+
+static bool is_constraint(const kcl_csr *A, int64_t i) {
+  double d[2] = {0, 0};
+  kcl_find_entry(A, i, i, d);
+  return d[0] == 0 && d[1] == 0;
+}
+
+static bool is_coupled(const kcl_csr *A, int64_t i) {
+  double a[2];
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+    kcl_element(A->type, A->val, k, a);
+    if (a[0] != 0 && is_constraint(A, A->col[k])) return true;
+  }
+  return false;
+}
+
+static bool has_constraints(const kcl_csr *A) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < A->rows && count <= MOST_CONSTRAINTS; i++) {
+    if (!is_constraint(A, i)) continue;
+    if (is_coupled(A, i)) return false;
+    count++;
+  }
+  return count && count <= MOST_CONSTRAINTS && 2 * count <= A->rows;
+}
+
+static bool schur_suits(const kcl_system *s, const kcl_method *m) {
+  return !s->shell && m->hermitian && !m->least_squares && isinf(s->stats.diagonal_ratio) &&
+         !kcl_type_complex(s->A->type) && has_constraints(kcl_system_matrix(s));
+}
+
+static const char *suitable_precond(const kcl_system *s, const kcl_method *m) {
+  if (schur_suits(s, m)) return "schur";
+  return jacobi_suits(s, m) ? "jacobi" : "none";
+}
+
 /* ---------------------------------------------------------------- the plan */
 
 static void add_to_plan(const kcl_system *s, kcl_plan *p, const kcl_method *m,
@@ -94,7 +132,7 @@ static int add_method(const kcl_system *s, const char *name, bool plain, kcl_pla
   int rc = kcl_method_find(s->ctx, name, &m);
   if (rc) return rc;
   if (p->count && m->adjoint && !kcl_system_has_adjoint(s)) return KCL_OK;
-  const char *suits = !plain && jacobi_suits(s, m) ? "jacobi" : "none";
+  const char *suits = plain ? "none" : suitable_precond(s, m);
   rc = kcl_system_precond_kind(s, s->undecided.precond ? suits : s->options.precond, &precond);
   if (rc || (s->undecided.method && kcl_precond_check(&q, precond, m))) return rc;
   add_to_plan(s, p, m, precond);
