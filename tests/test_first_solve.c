@@ -4,6 +4,7 @@
  */
 #include "core/base/context.h"
 #include "solver/solver.h"
+#include "tests/calls.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <pthread.h>

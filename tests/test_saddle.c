@@ -1,6 +1,6 @@
 /* Saddle point systems: the preconditioner schur, and where "auto" takes it. */
 #include "core/base/context.h"
-#include "solver/calls.h"
+#include "tests/calls.h"
 #include "solver/solver.h"
 #include "tests/check.h"
 #include <math.h>
