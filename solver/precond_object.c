@@ -127,23 +127,26 @@ int kcl_precond_renew(kcl_precond *p, const kcl_csr *A) {
   if (!p) return kcl_need(NULL, "M", p);
   kcl_context *ctx = p->system.ctx;
   KCL_ENTER(ctx);
-  KCL_OWNED_BY(kcl_system_forget_converted) kcl_system s = p->system;
+  kcl_system s = p->system;
   kcl_preconditioner *M = NULL;
   kcl_sums sums;
   if (p->kind == &kcl_precond_shell)
-    KCL_CALL(kcl_fail(ctx, KCL_USAGE,
-                      "the preconditioner is a function of the caller's, which has no "
-                      "values to update"));
+    return kcl_fail(ctx, KCL_USAGE,
+                    "the preconditioner is a function of the caller's, which has no values to "
+                    "update");
   KCL_CALL(kcl_check_pattern(ctx, &p->shape, &p->sums, A, &sums));
   s.A = A;
   KCL_CALL(study_values(&s, true));
-  KCL_CALL(set_up_object(&s, p->kind, p->M, &M));
-  close_sides(p);
-  kcl_preconditioner_free(&p->M);
-  p->M = M, p->system = s;
-  forget_arrays(p, A, &sums);
-  return KCL_OK;
-  return KCL_OK;
+  const int rc = set_up_object(&s, p->kind, p->M, &M);
+  if (!rc) {
+    close_sides(p);
+    kcl_preconditioner_free(&p->M);
+    p->M = M, p->system = s;
+    forget_arrays(p, A, &sums);
+  } else {
+    kcl_system_forget_converted(&s);
+  }
+  return rc;
 }
 
 kcl_precond *kcl_precond_share(kcl_precond *p) {

@@ -16,9 +16,11 @@ static void *run_background(void *arg) {
 }
 
 bool kcl_thread_start(pthread_t *thread, void *(*body)(void *), void *arg) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&blocked, faults[i]);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
   const bool good = pthread_create(thread, NULL, body, arg) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return good;

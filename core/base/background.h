@@ -4,7 +4,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Starts a thread that blocks all signals, so that the program's threads receive them. False: there is no thread. */
+/* Starts a thread that blocks all signals but those of its own faults, so that the program's threads receive them; a blocked fault would
+ * end the process without its handler. False: there is no thread. */
 bool kcl_thread_start(pthread_t *thread, void *(*body)(void *), void *arg);
 
 /* Begins run(self) in a thread; it has ended when it has been awaited. NULL: it has run already. */
