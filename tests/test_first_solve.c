@@ -48,11 +48,13 @@ static kcl_options two_engines(void) {
 
 static char home[] = "/tmp/krylocl-first-XXXXXX";
 
-static void empty_cache(void) {
+static void remove_entries(const char *folder) {
   char command[80];
-  snprintf(command, sizeof command, "rm -rf '%s'/*", home);
+  snprintf(command, sizeof command, "rm -rf '%s'/%s", home, folder);
   CHECK(system(command) == 0);
 }
+
+static void empty_cache(void) { remove_entries("*"); }
 
 static kcl_context *open_device(void) {
   kcl_context *ctx = NULL;
@@ -172,6 +174,7 @@ static void test_settled(void) {
   CHECK(!kcl_generate(t.ctx, "poisson2d:40", &t.A, NULL) && !kcl_setup(t.ctx, t.A, &o, &t.s));
   CHECK(t.s->selection.hurried && !t.ctx->opencl->ahead);
   end(&t);
+  remove_entries("compile"); /* what compiling took: the driver has a cache of its own */
   t = begin(&o);
   CHECKF(compiled == 0 && t.s->selection.hurried && t.s->selection.compilation == 0,
          "%d compiled, %g s expected", compiled, t.s->selection.compilation);
