@@ -4,7 +4,7 @@
 #include "krylocl/explain.h"
 #include "krylocl/io.h"
 #include "solver/auto/auto.h"
-#include "solver/direct/direct.h"
+#include "solver/direct/factor.h"
 #include "solver/solver.h"
 #include "tests/calls.h"
 #include "tests/check.h"
@@ -128,6 +128,18 @@ static void test_elliptic(kcl_context *ctx) {
   }
 }
 
+/* OpenBLAS has the threads of the context during a direct solution, and afterwards those of before. */
+static void test_blas_threads(kcl_context *ctx) {
+  enum { MANY = 3 };
+  const int usual = kcl_blas_threads(MANY);
+  if (!usual) {
+    skip("threads of the BLAS: it is not OpenBLAS");
+    return;
+  }
+  check_solved(ctx, "poisson2d:30", "CHOLMOD");
+  CHECK(kcl_blas_threads(usual) == MANY);
+}
+
 int main(void) {
   kcl_context *ctx = NULL;
   if (!CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 0)))
@@ -136,6 +148,7 @@ int main(void) {
   if (kcl_direct_available()) {
     check_solved(ctx, "poisson2d:30", "CHOLMOD");
     check_solved(ctx, "convection:30", "UMFPACK");
+    test_blas_threads(ctx);
     check_kept(ctx, "poisson2d:30"), check_kept(ctx, "convection:30");
     if (kcl_direct_least_squares()) check_kept(ctx, "bibd:9x3");
     check_refused(ctx, "solver=direct precond=jacobi", "precond");

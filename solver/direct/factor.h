@@ -20,6 +20,10 @@ const char *kcl_factor_method(const kcl_factor *f);
 /* x = A^-1 b, or A^-H b. b and x are distinct. factor: a kcl_factor. */
 int kcl_factor_solve(kcl_context *ctx, void *factor, bool adjoint, const double *b, double *x);
 
+/* OpenBLAS computes with so many threads from here on, in the whole process. Returns how many it had; 0: there is another BLAS, or threads
+ * is 0, and nothing changed. */
+int kcl_blas_threads(int threads);
+
 /* A^-1 by a factor, or what takes its place for least squares (solver/direct/refine.c). */
 typedef struct kcl_inverse {
   int (*apply)(kcl_context *ctx, void *factor, bool adjoint, const double *b, double *x);
