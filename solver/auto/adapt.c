@@ -32,8 +32,9 @@ static void say_format(kcl_selection *c, kcl_loop *l, const char *before, const 
 static int change_over(kcl_selection *c, kcl_loop *l) {
   const char *before = kcl_engine_format(c->engine);
   const double begin = kcl_now();
+  const int64_t done = kcl_loop_iterations(l);
+  double each = fmax(begin - l->start, 1e-6) / (done ? (double)done : 1);
   kcl_engine *e = NULL;
-  double each;
   int rc = kcl_loop_measure(l, &each);
   if (rc || !kcl_loop_running(l)) return rc;
   const kcl_method *m = c->wants;
