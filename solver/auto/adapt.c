@@ -366,14 +366,17 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
     return;
   }
   if (kcl_switch_missed(c, seconds)) c->dirty = true;
+  if (c->hurried) { /* another engine will be in use: what this one took decides nothing */
+    if (c->dirty) kcl_choice_remember(c->key, known);
+    c->dirty = false;
+    return;
+  }
   double change = (double)iterations / (double)(known->iterations ? known->iterations : 1);
   const bool short_or_plain = seconds < WORTH || (!c->candidates && known->count < 2);
   if (!c->dirty && !kcl_outcome_count(known) && short_or_plain) return;
   if (!c->dirty && c->recalled && change > 0.75 && change < 1.33) return;
-  kcl_timing *t = c->hurried
-                      ? NULL
-                      : kcl_choice_timing(known, c->engine->method->name, c->engine->precond->name,
-                                          kcl_engine_format(c->engine));
+  kcl_timing *t = kcl_choice_timing(known, c->engine->method->name, c->engine->precond->name,
+                                    kcl_engine_format(c->engine));
   if (t && !(t->iteration > 0))
     t->setup = kcl_engine_setup_seconds(c->engine), t->iteration = seconds / (double)iterations;
   known->iterations = iterations;
