@@ -5,26 +5,11 @@
  *   guard PASSES SYSTEM SOLVER PRECOND FORMAT     prints a row of the table
  */
 #define _POSIX_C_SOURCE 200809L
-#include "krylocl.h"
+#include "bench/processor.h"
 #include "solver/engine/engine.h"
 #include "solver/solver.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 enum { PASSES_PER_START = 10 };
-
-static void must(int status) {
-  if (!status) return;
-  fprintf(stderr, "status %d: %s\n", status, kcl_error());
-  exit(status);
-}
-
-static double processor_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void start_method(const kcl_solver *s, const double *b) {
   kcl_engine *e = s->selection.engine;

@@ -7,15 +7,12 @@
  *   update POINTS ROUNDS OPTIONS [KEEP]    KEEP: a KCL_KEEP_..., 2 by default; OMP_NUM_THREADS=1 for comparable times
  */
 #define _POSIX_C_SOURCE 200809L
-#include <krylocl.h>
+#include "processor.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum { MOST_ROUNDS = 1000 };
 
@@ -29,18 +26,6 @@ typedef struct laplacian {
   int32_t *col;   /* [5 m^2] */
   double *val;    /* [5 m^2] */
 } laplacian;
-
-static void must(int status) {
-  if (!status) return;
-  fprintf(stderr, "status %d: %s\n", status, kcl_error());
-  exit(status);
-}
-
-static double processor_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double page_faults(void) {
   struct rusage u;

@@ -6,7 +6,7 @@
 
 /* Opens the executor of the context's device for k. It must be closed after a failure too. */
 int kcl_executor_open(kcl_program *k, kcl_executor *ex);
-/* The same in two steps, the first without compiling anything; natively it does nothing. */
+/* kcl_executor_open in two steps: plan compiles nothing, and natively does nothing; complete does the rest. */
 int kcl_executor_plan(kcl_program *k, kcl_executor *ex);
 int kcl_executor_complete(kcl_program *k, kcl_executor *ex);
 /* Between them: seconds that the second is expected to compile; 0: what it needs is compiled already, or it is not known what is. */

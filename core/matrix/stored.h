@@ -40,7 +40,7 @@ enum { KCL_MOST_ARRAYS = 8 };
 typedef struct kcl_format kcl_format;
 typedef struct kcl_stored kcl_stored;
 
-/* What a matrix is built from. */
+/* The source of a matrix, for build. */
 typedef struct kcl_origin {
   kcl_csr source;   /* whose arrays are the caller's; row_ptr NULL: there is none */
   kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
@@ -68,7 +68,7 @@ typedef struct kcl_kernel_layout {
   int64_t prepare_items; /* items of prepare(), a kernel before each product; default 0: none */
 } kcl_kernel_layout;
 
-/* Of an outline: a matrix that is not built, to predict the time of its products. */
+/* Cost of an outline: a matrix that is not built, to predict the time of its products. */
 typedef struct kcl_product_cost {
   double chain;      /* entries of a row that one work-item handles one after another, at most */
   double mean;       /* the same, of the mean row */

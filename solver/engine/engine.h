@@ -29,7 +29,7 @@ typedef struct kcl_engine {
 int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
                      const kcl_format *format, kcl_engine **out);
 void kcl_engine_free(kcl_engine **e);
-/* The same in two steps. A draft has its operators and composed kernels, and nothing is compiled: on an OpenCL device it tells how many
+/* kcl_engine_build in two steps. A draft has its operators and composed kernels, and nothing is compiled: on an OpenCL device it tells how many
  * seconds that is expected to take, 0 where all is compiled or nothing is known. Completed, it is an engine; after a failure none. */
 int kcl_engine_draft(const kcl_system *s, const kcl_method *method, const kcl_precond_kind *precond,
                      const kcl_format *format, kcl_engine **out);

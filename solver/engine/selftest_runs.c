@@ -104,7 +104,7 @@ done:
   return rc;
 }
 
-/* The same for the system itself, natively. */
+/* Runs the passes of `like` natively on the system itself. */
 static int run_natively(kcl_context *native, const kcl_system *of, const kcl_engine *like,
                         double tilt, trial_run *r) {
   const kcl_format *format;

@@ -8,7 +8,7 @@
  * kernels are built as those of e. */
 int kcl_small_difference(const kcl_system *s, const kcl_engine *e, kcl_fusion fusion,
                          double *difference);
-/* The same by the kernels of e itself. */
+/* *difference, as above, on the system itself by the kernels of e. */
 int kcl_own_difference(const kcl_system *s, kcl_engine *e, double *difference);
 
 #endif
