@@ -159,8 +159,6 @@ static int factor_and_solve(kcl_context *ctx, const kcl_csr *A, const kcl_direct
   return rc;
 }
 
-static void restore_blas_threads(int *before) { kcl_blas_threads(*before); }
-
 /* A square matrix that turns out to be singular is solved as least squares. The BLAS has the threads of the context. */
 int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
                     kcl_direct_info *info) {
@@ -173,13 +171,13 @@ int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t
     return kcl_fail(ctx, KCL_USAGE, "unknown direct method '%s': direct, cholmod, umfpack, spqr",
                     t->method);
   const int method = A->rows == A->cols ? first : SPQR;
-  KCL_OWNED_BY(restore_blas_threads)
-  int before = kcl_blas_threads(ctx->threads ? ctx->threads : kcl_threads());
+  const int before = kcl_blas_threads(ctx->threads ? ctx->threads : kcl_threads());
   int rc = *f ? solve_by_factor(ctx, A, *f, t, info) : factor_and_solve(ctx, A, t, method, f, info);
   if (rc == KCL_INPUT && method < SPQR && kcl_direct_least_squares()) {
     kcl_direct_factor_free(f);
     rc = factor_and_solve(ctx, A, t, SPQR, f, info);
   }
+  kcl_blas_threads(before);
   return rc;
 }
 #endif
