@@ -34,10 +34,13 @@ static cl_int CL_API_CALL watched_wait(cl_uint count, const cl_event *list) {
   return code ? code : kcl_cl_driver.clWaitForEvents(count, list);
 }
 
-/* A transfer was enqueued: waits for it where it is to block, and hands its event out where that is wanted. */
+/* A transfer was enqueued that is to block: waits for it, and hands its event out where that is wanted. A wait that fails is repeated:
+ * the transfer may go on, in memory that the caller is about to free. */
 static cl_int end_transfer(kcl_watched *w, cl_command_queue queue, cl_event mine, cl_event *event) {
   cl_int code = kcl_watch_event(w, queue, mine);
   if (!code) code = kcl_cl_driver.clWaitForEvents(1, &mine);
+  if (code && code != KCL_CL_LOST && kcl_watch_event(w, queue, mine) == KCL_CL_LOST)
+    code = KCL_CL_LOST;
   if (event)
     *event = mine;
   else if (code != KCL_CL_LOST)
