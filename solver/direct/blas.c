@@ -1,7 +1,6 @@
 /* Threads of the BLAS that SuiteSparse calls. OpenBLAS has as many as there are processors, which wait for each other by spinning: a
  * factorisation for a context of one thread then takes several times as long beside other programs. Its functions are found at run time, since
  * any BLAS may be linked. */
-#ifdef HAVE_CHOLMOD
 #include "solver/direct/factor.h"
 #include <dlfcn.h>
 
@@ -15,4 +14,3 @@ int kcl_blas_threads(int threads) {
   set(threads);
   return before;
 }
-#endif
