@@ -10,8 +10,12 @@
 
 #ifndef KCL_NO_OPENCL
 
-/* The next programs get `instead` for `text` in their source; text NULL: as it is. */
-static const char *text, *instead;
+/* The next programs get `instead` for each `text` in their source; NULL: as it is. */
+typedef struct damage {
+  const char *text, *instead;
+} damage;
+static const damage *damages;
+static const damage one_row[] = {{"EMIT(i, sum);", "EMIT(i, i == 77 ? e_zero() : sum);"}, {0}};
 static int sources;
 static bool guard; /* of the solves */
 static __typeof__(clCreateProgramWithSource) create_program;
@@ -19,8 +23,10 @@ static __typeof__(clCreateProgramWithSource) create_program;
 static char *replace_text(const char *source) {
   char *out = malloc(2 * strlen(source) + 1), *to = out;
   while (*source) {
-    if (!strncmp(source, text, strlen(text))) {
-      to = stpcpy(to, instead), source += strlen(text);
+    const damage *d = damages;
+    while (d->text && strncmp(source, d->text, strlen(d->text))) d++;
+    if (d->text) {
+      to = stpcpy(to, d->instead), source += strlen(d->text);
     } else {
       *to++ = *source++;
     }
@@ -32,7 +38,7 @@ static char *replace_text(const char *source) {
 static cl_program create_damaged(cl_context c, cl_uint count, const char **source,
                                  const size_t *length, cl_int *code) {
   sources++;
-  if (!text) return create_program(c, count, source, length, code);
+  if (!damages) return create_program(c, count, source, length, code);
   char *damaged = replace_text(*source);
   const char *of = damaged;
   cl_program p = create_program(c, 1, &of, NULL, code);
@@ -48,7 +54,7 @@ typedef struct answer {
   bool native;
 } answer;
 
-static answer solve_damaged(const char *from, const char *to, const char *format) {
+static answer solve_damaged(const damage *list, const char *format) {
   answer a = {.status = -1};
   kcl_context *ctx = NULL;
   kcl_csr *A = NULL;
@@ -56,7 +62,7 @@ static answer solve_damaged(const char *from, const char *to, const char *format
   double b[900], x[900] = {0};
   kcl_options o = kcl_defaults;
   o.solver = "cg", o.precond = "jacobi", o.format = format, o.guard = guard;
-  text = from, instead = to, sources = 0;
+  damages = list, sources = 0;
   for (int i = 0; i < 900; i++) b[i] = random_number();
   if (!CHECK(!kcl_context_create("opencl", 0, &ctx) &&
              !kcl_generate(ctx, "poisson2d:30", &A, NULL)))
@@ -72,14 +78,17 @@ static answer solve_damaged(const char *from, const char *to, const char *format
   a.native = !ctx->opencl;
 done:
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_context_free(&ctx);
-  text = NULL;
+  damages = NULL;
   return a;
 }
 
 /* A product of one format is wrong: another format solves. */
 static void test_format(void) {
-  answer a = solve_damaged("x[WITHIN(c[l], A_COLS)], sum[l])",
-                           "x[WITHIN(c[l] ^ 1, A_COLS)], sum[l])", "sell");
+  static const damage column[] = {
+      {"x[WITHIN(c[l], A_COLS)], sum[l])", "x[WITHIN(c[l] ^ 1, A_COLS)], sum[l])"}, /* of CPUs */
+      {"load_streaming(col + k)), sum)", "load_streaming(col + k) ^ 1), sum)"},
+      {0}};
+  answer a = solve_damaged(column, "sell");
   CHECKF(!a.status && a.report.converged, "status %d: %s", a.status, kcl_error());
   CHECKF(strcmp(a.format, "sell"), "format %s is not put aside", a.format);
   CHECKF(strstr(a.put_aside, "of cg in format sell"), "put aside: '%s'", a.put_aside);
@@ -89,20 +98,20 @@ static void test_format(void) {
 
 /* A product with one wrong element in one row. */
 static void test_one_row(void) {
-  answer a = solve_damaged("EMIT(i, sum);", "EMIT(i, i == 77 ? e_zero() : sum);", "csr-scalar");
+  answer a = solve_damaged(one_row, "csr-scalar");
   CHECKF(!a.status && a.report.converged, "status %d: %s", a.status, kcl_error());
   CHECKF(strstr(a.put_aside, "in format csr-scalar"), "put aside: '%s'", a.put_aside);
 }
 
 /* Vector operations are wrong in every format: the native executor solves. */
 static void test_all(const char *from, const char *to) {
-  answer a = solve_damaged(from, to, "csr-scalar");
+  answer a = solve_damaged((const damage[]){{from, to}, {0}}, "csr-scalar");
   CHECKF(!a.status && a.report.converged, "status %d: %s", a.status, kcl_error());
   CHECKF(a.native, "'%s' to '%s': %s, put aside: '%s'", from, to, a.format, a.put_aside);
 }
 
 static void test_right(void) {
-  answer a = solve_damaged(NULL, NULL, "sell");
+  answer a = solve_damaged(NULL, "sell");
   CHECKF(!a.status && a.report.converged, "status %d: %s", a.status, kcl_error());
   CHECKF(!strcmp(a.format, "sell") && !a.put_aside[0], "%s put aside: %s", a.format, a.put_aside);
   CHECK(!a.native);
@@ -113,8 +122,8 @@ static void test_memory(void) {
   char folder[] = "/tmp/krylocl-selftest-XXXXXX", command[100];
   if (!CHECK(mkdtemp(folder))) return;
   setenv("KRYLOCL_CACHE", folder, 1);
-  answer a = solve_damaged("EMIT(i, sum);", "EMIT(i, i == 77 ? e_zero() : sum);", "csr-scalar");
-  answer b = solve_damaged(NULL, NULL, "csr-scalar");
+  answer a = solve_damaged(one_row, "csr-scalar");
+  answer b = solve_damaged(NULL, "csr-scalar");
   CHECKF(!a.status && !b.status && !strcmp(a.format, b.format) && !strcmp(a.put_aside, b.put_aside),
          "%s, then %s", a.put_aside, b.put_aside);
   CHECKF(!sources, "%d programs were compiled again", sources);
@@ -126,10 +135,10 @@ static void test_memory(void) {
 /* Where nothing is said, kernels of stages are tested, and no program is compiled for it. */
 static void test_default(void) {
   setenv("KRYLOCL_SELFTEST", "0", 1);
-  solve_damaged(NULL, NULL, "csr-scalar");
+  solve_damaged(NULL, "csr-scalar");
   const int untested = sources;
   unsetenv("KRYLOCL_SELFTEST");
-  solve_damaged(NULL, NULL, "csr-scalar");
+  solve_damaged(NULL, "csr-scalar");
   CHECKF(sources == untested, "%d programs, %d without a self-test", sources, untested);
   test_one_row();
 }
@@ -138,10 +147,10 @@ static void test_default(void) {
 static void test_guarded(void) {
   guard = true;
   setenv("KRYLOCL_SELFTEST", "0", 1);
-  solve_damaged(NULL, NULL, "csr-scalar");
+  solve_damaged(NULL, "csr-scalar");
   const int untested = sources;
   unsetenv("KRYLOCL_SELFTEST");
-  answer a = solve_damaged(NULL, NULL, "csr-scalar");
+  answer a = solve_damaged(NULL, "csr-scalar");
   CHECKF(sources == untested && !a.put_aside[0], "%d programs, %d without a self-test; '%s'",
          sources, untested, a.put_aside);
   test_one_row();
@@ -150,7 +159,7 @@ static void test_guarded(void) {
 
 static void test_left_out(void) {
   setenv("KRYLOCL_SELFTEST", "0", 1);
-  answer a = solve_damaged("EMIT(i, sum);", "EMIT(i, i == 77 ? e_zero() : sum);", "csr-scalar");
+  answer a = solve_damaged(one_row, "csr-scalar");
   CHECKF(!a.put_aside[0] && !a.report.converged, "put aside: '%s'", a.put_aside);
 }
 #endif
