@@ -39,7 +39,7 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   kcl_stream stream; /* rate 0: not known */
   bool wrote_x, wrote_direct, wrote_history, wrote_json;
   bool check_interrupted; /* before its verdict on some column */
-  double seconds_device;  /* until it is open */
+  double seconds_device;  /* until it is open, after the system was read */
   double seconds_upload, seconds_solve, seconds_download, seconds_certify; /* sums over columns */
   double seconds_write, seconds_total; /* files of x, history and picture; to their end */
 } cli_run;

@@ -7,7 +7,6 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "krylocl/device.h"
-#include <pthread.h>
 #include <signal.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
@@ -91,31 +90,30 @@ void cli_interrupt_begin(const cli_options *o) {
 
 void cli_interrupt_computing(void) { computing = 1; }
 
-/* ---------------------------------------------------------------- work that cannot be stopped */
-
-typedef struct work {
-  int (*run)(void *self);
-  void *self;
-  int threads, rc;
-  volatile bool done;
-} work;
+/* ---------------------------------------------------------------- work in a thread of its own */
 
 static void *in_thread(void *self) {
-  work *w = self;
-  kcl_set_threads(w->threads);
-  w->rc = w->run(w->self);
-  __atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+  cli_beside *b = self;
+  kcl_set_threads(b->threads);
+  b->rc = b->run(b->self);
+  __atomic_store_n(&b->done, true, __ATOMIC_RELEASE);
   return NULL;
 }
 
-/* Starts the thread with all signals blocked, so that they go to this thread. */
-static bool start_thread(pthread_t *thread, work *w) {
+/* The thread has all signals blocked, so that they go to this one. */
+void cli_beside_begin(cli_beside *b, int (*run)(void *), void *self) {
   sigset_t mask, before;
+  *b = (cli_beside){.run = run, .self = self, .threads = kcl_threads()};
   sigfillset(&mask);
   pthread_sigmask(SIG_BLOCK, &mask, &before);
-  bool good = pthread_create(thread, NULL, in_thread, w) == 0;
+  b->started = pthread_create(&b->thread, NULL, in_thread, b) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return good;
+  if (!b->started) b->rc = run(self);
+}
+
+int cli_beside_end(cli_beside *b) {
+  if (b->started) pthread_join(b->thread, NULL);
+  return b->rc;
 }
 
 void cli_leave(int code) {
@@ -125,18 +123,15 @@ void cli_leave(int code) {
 }
 
 int cli_abandonable(int (*run)(void *), void *self) {
-  static work w; /* outlives this call if it is abandoned */
-  pthread_t thread;
-  w = (work){.run = run, .self = self, .threads = kcl_threads()};
+  static cli_beside b; /* outlives this call if it is abandoned */
   if (interrupted) return CLI_INTERRUPTED;
-  if (!start_thread(&thread, &w)) return run(self);
-  while (!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE)) {
+  cli_beside_begin(&b, run, self);
+  while (b.started && !__atomic_load_n(&b.done, __ATOMIC_ACQUIRE)) {
     if (interrupted) {
-      pthread_detach(thread);
+      pthread_detach(b.thread);
       return CLI_INTERRUPTED;
     }
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
   }
-  pthread_join(thread, NULL);
-  return w.rc;
+  return cli_beside_end(&b);
 }
