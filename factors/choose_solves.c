@@ -66,8 +66,8 @@ static int count_levels(kcl_preconditioner *M, const kcl_csr *N, int64_t *out) {
   return rc;
 }
 
-static bool solvable(int64_t rows, int64_t levels) {
-  return rows <= KCL_GROUP_ROWS || levels <= KCL_MOST_LAUNCHES;
+static bool solvable(int64_t rows, int64_t levels, int launches) {
+  return rows <= KCL_GROUP_ROWS || levels <= launches;
 }
 
 static int refuse_sweeps(kcl_preconditioner *M, int64_t levels, bool hermitian) {
@@ -94,11 +94,12 @@ int kcl_choose_solves(kcl_preconditioner *M, const kcl_choosing *c, kcl_factored
   if (rc || M->ctx->layout != KCL_LAYOUT_GPU || (rc = measure_sweeps(M, c, error))) return rc;
   for (int i = 0; i < 2; i++) {
     F->sweeps[i] = enough(error[i], c->close);
-    if (!F->sweeps[i] && !solvable(rows, levels[i])) F->sweeps[i] = enough(error[i], LOOSE);
+    if (!F->sweeps[i] && !solvable(rows, levels[i], KCL_FEW_LAUNCHES))
+      F->sweeps[i] = enough(error[i], LOOSE);
   }
   if (F->hermitian) make_equal(F->sweeps);
   for (int i = 0; i < 2; i++)
-    if (!F->sweeps[i] && !solvable(rows, levels[i]))
+    if (!F->sweeps[i] && !solvable(rows, levels[i], KCL_MOST_LAUNCHES))
       return refuse_sweeps(M, levels[i], F->hermitian);
   return KCL_OK;
 }

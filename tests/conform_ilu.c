@@ -431,8 +431,12 @@ static void test_device(const place *p) {
   static const struct {
     int64_t rows, length;
     const char *note; /* NULL: refused */
-  } cases[] = {{200, 1, "sweeps"}, {200, 50, "levels"}, {40000, 10, "levels"}, {40000, 300, NULL}};
-  for (int c = 0; c < (small() ? 2 : 4); c++) { /* a simulated device has no time for the others */
+  } cases[] = {{200, 1, "sweeps"},
+               {200, 50, "levels"},
+               {40000, 10, "levels"},
+               {40000, 300, "levels"},
+               {40000, 1100, NULL}};
+  for (int c = 0; c < (small() ? 2 : 5); c++) { /* a simulated device has no time for the others */
     length = cases[c].length;
     kcl_csr *A = made(p->ctx, cases[c].rows, 1, KCL_D, chains);
     solved s = solve(p, A, "ilu", "bicgstab");
@@ -444,6 +448,15 @@ static void test_device(const place *p) {
       CHECKF(s.status == KCL_USAGE && strstr(kcl_error(), "levels"), "%s", kcl_error());
     free(s.x), kcl_csr_free(&A);
   }
+}
+
+/* Factors with more distinct rows than a table of patterns holds. */
+static void test_distinct_rows(const place *p) {
+  kcl_csr *A = NULL;
+  if (small() || !CHECK(!kcl_generate(p->ctx, "spd:70000x3", &A, NULL))) return;
+  solved s = solve(p, A, "ic", "cg");
+  CHECKF(!s.status && s.r.converged, "%s: %s", s.note, kcl_error());
+  free(s.x), kcl_csr_free(&A);
 }
 
 int main(void) {
@@ -467,5 +480,6 @@ int main(void) {
   }
   close_places();
   as_gpu(test_device);
+  as_gpu(test_distinct_rows);
   return check_report();
 }

@@ -40,18 +40,6 @@ int kcl_precond_adopt_vector(kcl_preconditioner *M, const char *name, int64_t n,
       (kcl_precond_vector){.n = n, .type = M->type, .device = buffer, .free_device = free_buffer});
 }
 
-/* The format by bytes among those that serve several right-hand sides at once. */
-static int format_by_bytes(kcl_context *ctx, const kcl_stats *s, kcl_type type,
-                           const kcl_format **out) {
-  kcl_rank list[KCL_MOST_FORMATS];
-  int count, rc = kcl_format_rank(ctx, s, type, list, &count);
-  if (rc) return rc;
-  *out = list[0].format;
-  for (int i = count - 1; i >= 0; i--)
-    if (list[i].format->multi_rhs && !list[i].format->scatter) *out = list[i].format;
-  return KCL_OK;
-}
-
 /* One of few. Natively CSR as it is, without conversion. */
 int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
                              const kcl_format **out) {
@@ -95,6 +83,19 @@ static int convert_matrix(kcl_context *ctx, kcl_type type, kcl_csr **C) {
   return rc;
 }
 
+/* In the format of fewest bytes among those that serve several right-hand sides at once. Statistics estimate what repeats in A, so a format
+ * may still refuse it: then in the next one. */
+static int build_by_bytes(const kcl_preconditioner *M, const kcl_stats *s, const kcl_csr *C,
+                          kcl_stored **out) {
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc = KCL_REFUSED;
+  KCL_CALL(kcl_format_rank(M->ctx, s, M->type, list, &count));
+  for (int i = 0; i < count && rc == KCL_REFUSED; i++)
+    if (list[i].format->multi_rhs && !list[i].format->scatter)
+      rc = kcl_stored_build(M->ctx, list[i].format, C, out);
+  return rc;
+}
+
 /* *C in a format, which then owns it: *C is NULL. */
 static int build_preconditioner(kcl_preconditioner *M, kcl_csr **C, bool common, bool narrow,
                                 kcl_stored **out) {
@@ -104,11 +105,11 @@ static int build_preconditioner(kcl_preconditioner *M, kcl_csr **C, bool common,
   if (common) {
     count_matrix_rows(*C, &stats);
     KCL_CALL(kcl_precond_level_format(M, (*C)->rows, (*C)->nnz, &f));
+    KCL_CALL(kcl_stored_build(M->ctx, f, *C, &m));
   } else {
     KCL_CALL(kcl_csr_structure(M->ctx, *C, &stats));
-    KCL_CALL(format_by_bytes(M->ctx, &stats, M->type, &f));
+    KCL_CALL(build_by_bytes(M, &stats, *C, &m));
   }
-  KCL_CALL(kcl_stored_build(M->ctx, f, *C, &m));
   kcl_stored_adopt(m, *C), *C = NULL;
   if (narrow) KCL_CALL(kcl_stored_narrow(m));
   m->uneven = common;
