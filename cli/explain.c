@@ -61,8 +61,9 @@ static int say_model(kcl_context *ctx, const cli_options *o, const kcl_solver *s
   kcl_setup_info info;
   double bytes = kcl_bytes_per_iteration(s);
   kcl_stream stream;
+  double rate;
+  CLI_CALL(cli_lib(kcl_stream_rate(ctx, &rate)));
   CLI_CALL(cli_lib(kcl_stream_get(ctx, &stream)));
-  const double rate = stream.rate;
   kcl_solver_info(s, &info);
   cli_say(o, "method      %s%s%s\n", info.solver, *info.solver_reason ? ": " : "",
           info.solver_reason);

@@ -117,6 +117,7 @@ int kcl_bench_profiled(kcl_context *ctx, const kcl_csr *A, const kcl_options *o,
     KCL_TRY(kcl_bench_engine(ctx, A, o, &system, &alone));
   else
     KCL_TRY(kcl_setup(ctx, A, o, &s));
+  if (s) kcl_draft_compile(&s->selection);
   profiling p = {ctx, product ? alone : s->selection.engine, iterations, out};
   out->bytes_stored = kcl_engine_stored_bytes(p.e);
   KCL_TRY(kcl_profile_take(ctx, &out->setup));

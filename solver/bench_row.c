@@ -146,6 +146,7 @@ int kcl_bench_method(kcl_context *ctx, const kcl_csr *A, const kcl_options *o,
   KCL_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   KCL_CALL(checked(ctx, A, given, &plan, out));
   KCL_CALL(kcl_setup(ctx, A, o, &s));
+  kcl_draft_compile(&s->selection);
   return kcl_bench_solver(s, &plan, out);
 }
 

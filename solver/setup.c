@@ -24,13 +24,13 @@ static int build_in_other_format(kcl_selection *c, const kcl_format *failed) {
 
 /* The engine of the way and format chosen. A preconditioner that was chosen here and turns out not to exist, such as one
  * that divides by a diagonal which is 0 in float, is left out. */
-static int build_engine(kcl_selection *c, const kcl_format *format) {
+static int build_engine(kcl_selection *c, const kcl_selection *before, const kcl_format *format) {
   const kcl_system *s = c->system;
   s->ctx->wrong_kernels = false;
-  int rc = kcl_choose_draft(c, format, &c->engine);
+  int rc = kcl_choose_draft(c, before, format, &c->engine);
   if (!rc) rc = kcl_engine_complete_tested(s, &c->engine);
-  if (rc) kcl_engine_free(&c->later);
-  kcl_draft_later(c);
+  if (rc) kcl_draft_forget(c);
+  kcl_draft_begin(c);
   if (rc && s->ctx->wrong_kernels) return build_in_other_format(c, format);
   if (rc != KCL_USAGE || !s->undecided.precond || !c->way.precond->apply) return rc;
   rc = kcl_precond_find(s->ctx, "none", &c->way.precond);
@@ -131,7 +131,7 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   KCL_CALL(kcl_choose_way(c, before->selection));
   if (before->preconds && !s->scaling.row) KCL_CALL(refresh_preconditioner(c, before));
   KCL_CALL(kcl_choose_format(c, before->selection, &format));
-  KCL_CALL(build_engine(c, format));
+  KCL_CALL(build_engine(c, before->selection, format));
   kcl_choose_explain_adjoint(c);
   if (!before->selection) KCL_CALL(kcl_choose_by_time(c));
   const kcl_engine *e = c->engine;
@@ -302,6 +302,7 @@ void kcl_solver_free(kcl_solver **s) {
   kcl_context *ctx = (*s)->system.ctx;
   kcl_solver_free(&(*s)->standby);
   kcl_mixed_free(&(*s)->mixed);
+  kcl_draft_forget(&(*s)->selection);
   kcl_engine_free(&(*s)->selection.engine);
   kcl_system_forget_kept(&(*s)->system);
   kcl_system_forget_converted(&(*s)->system);

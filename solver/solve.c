@@ -254,6 +254,7 @@ static bool ends_without_device(const kcl_solver *s, const kcl_loop *l, int rc) 
 int kcl_solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   const kcl_options *o = &s->system.options;
   int64_t limit = o->max_iter ? o->max_iter : default_limit(kcl_system_size(&s->system));
+  kcl_draft_adopt(&s->selection);
   kcl_loop l = {.system = &s->system,
                 .engine = s->selection.engine,
                 .nrhs = nrhs,

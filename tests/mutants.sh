@@ -186,6 +186,9 @@ mutant persistent-replacement core/opencl/persistent/persistent_source.c 'if (++
 mutant launch-sequence core/opencl/persistent/persistent.c 'p->number +=' 'p->number = 0 *' test_persistent
 mutant grid-barrier kernels/persistent.cl 'send_sums(mailbox, ++number, 0, total, scratch);' '++number;' test_persistent
 mutant compilation-counts solver/auto/draft.c 'return d->compile + d->iterations * d->each;' 'return d->iterations * d->each;' test_first_solve
+mutant compiled-at-once core/device/later.c 'l->lost + fmax(seconds, 0) < l->seconds' '0' test_first_solve
+mutant loss-of-processes core/device/later.c 'read_lost(l->key) + l->unsaved;' 'l->unsaved;' test_first_solve
+mutant values-as-before solver/auto/draft.c 'stages.fusion = b->engine->program->fusion;' '(void)b;' test_first_solve
 mutant compiled-ahead-kept core/opencl/device/compile_ahead.c 'if (j->built) kcl_opencl_store(o, j->key, p);' '' test_first_solve
 mutant waits-for-ahead core/opencl/device/compile_ahead.c 'if (wanted) adopt_ahead(o);' '' test_first_solve
 mutant seeds-by-all kernels/stage.clh 'partial[g] = g ? s_make(0) : sum;' 'partial[g] = sum;' test_program

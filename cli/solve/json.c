@@ -101,8 +101,9 @@ static void add_speed(cJSON *o, const cli_run *r, const kcl_report *p) {
   cli_json_number(o, "seconds_per_iteration", p->seconds_per_iteration);
   cli_json_number(o, "bytes_per_iteration", p->bytes_per_iteration);
   cli_json_number(o, "gbytes_per_second", rate * 1e-9);
-  cli_json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
-  cli_json_number(o, "stream_fraction", rate / r->stream.rate);
+  const double stream = r->stream.rate > 0 ? r->stream.rate : NAN;
+  cli_json_number(o, "stream_gbytes_per_second", stream * 1e-9);
+  cli_json_number(o, "stream_fraction", rate / stream);
   cli_json_stream(o, &r->stream);
 }
 

@@ -3,7 +3,8 @@
  *
  *   programs/    compiled programs                             (core/opencl/device/program_cache.c)
  *   rates/       stream rates, times of a launch               (core/tuning/rates.c)
- *   compile/     seconds that a driver's compiler takes        (core/opencl/device/compile_cost.c)
+ *   compile/     seconds that a driver's compiler takes        (core/opencl/device/compile_cost.c), and that
+ *                solves lost without kernels                  (core/device/later.c)
  *   selftest/    verdicts on kernels of a driver               (solver/engine/selftest.c)
  *   tune/        tunables, and timings for the choice by `auto` (core/base/tunables.c, core/tuning/choices.c)
  *   matrices/    parsed files as .kcl                          (data/files/read_cached.c)

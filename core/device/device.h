@@ -11,9 +11,23 @@ int kcl_executor_plan(kcl_program *k, kcl_executor *ex);
 int kcl_executor_complete(kcl_program *k, kcl_executor *ex);
 /* Between them: seconds that the second is expected to compile; 0: what it needs is compiled already, or it is not known what is. */
 double kcl_executor_expected(const kcl_program *k, const kcl_executor *ex);
-/* Instead of the second, and then the executor is closed: begins to compile what it needs, in a thread. Has that ended? */
-void kcl_executor_compile_later(const kcl_program *k, const kcl_executor *ex);
-bool kcl_later_ended(kcl_context *ctx);
+
+/* Programs that are compiled, in a thread, once solves without them have lost as many seconds as that is expected to take
+ * (core/device/later.c). create, between the two steps: what the executor lacks; it may be closed then. NULL, which all others take, too:
+ * nothing, or nothing is known. */
+typedef struct kcl_later kcl_later;
+kcl_later *kcl_later_create(const kcl_program *k, const kcl_executor *ex);
+kcl_later *kcl_later_share(kcl_later *l);
+void kcl_later_free(kcl_later **l); /* of the last owner: what was lost goes on record */
+/* Seconds that solves have lost, in all processes, and adding to them. */
+double kcl_later_lost(const kcl_later *l);
+void kcl_later_lose(kcl_later *l, double seconds);
+/* Begins to compile where that pays, with so many seconds that this solve has lost or is about to lose. Has it begun and ended? */
+void kcl_later_begin(kcl_later *l, double seconds);
+bool kcl_later_ended(const kcl_later *l);
+/* Does a thread of the context compile programs? */
+bool kcl_compiles_beside(kcl_context *ctx);
+
 /* Seconds per pass over LOOP, predicted; the program's matrices are outlines (kcl_stored_outline). */
 double kcl_executor_estimate(kcl_program *k);
 

@@ -28,14 +28,6 @@ double kcl_executor_expected(const kcl_program *k, const kcl_executor *ex) {
   return k->ctx->opencl ? kcl_opencl_backend->expected(ex) : 0;
 }
 
-void kcl_executor_compile_later(const kcl_program *k, const kcl_executor *ex) {
-  if (k->ctx->opencl) kcl_opencl_backend->compile_later(ex);
-}
-
-bool kcl_later_ended(kcl_context *ctx) {
-  return !ctx->opencl || kcl_opencl_backend->later_ended(ctx);
-}
-
 /* Seconds per pass on the native executor, with a barrier after each stage. The rates are of a core of 2026. */
 static double native_estimate(const kcl_program *k) {
   const kcl_context *ctx = k->ctx;

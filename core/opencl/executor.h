@@ -16,8 +16,8 @@ int kcl_opencl_plan(kcl_program *k, kcl_executor *ex);
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex);
 /* Between them: seconds that its compilation is expected to take; 0: it is cached, or nothing is known. */
 double kcl_opencl_expected(const kcl_executor *ex);
-/* Begins to compile it beside other work, for an executor that is opened later. */
-void kcl_opencl_compile_later(const kcl_executor *ex);
+/* What of it is not compiled, to be compiled beside other work for an executor that is opened later; NULL: nothing. */
+kcl_ahead *kcl_opencl_ahead(const kcl_executor *ex);
 /* Seconds per pass over LOOP, its matrices being outlines. */
 double kcl_opencl_estimate(kcl_program *k);
 

@@ -34,6 +34,9 @@ typedef struct kcl_program_counts {
   double bytes;
 } kcl_program_counts;
 
+/* Programs that a thread compiles beside other work. */
+typedef struct kcl_ahead kcl_ahead;
+
 typedef struct kcl_opencl_ops {
   const char *(*missing)(void); /* NULL, or why there is no OpenCL in this process */
   void (*list)(kcl_device *list, int capacity, int *count); /* appends every device there is */
@@ -50,8 +53,12 @@ typedef struct kcl_opencl_ops {
   /* An executor in two steps (core/device/device.h). */
   int (*plan)(kcl_program *k, kcl_executor *ex);
   double (*expected)(const kcl_executor *ex);
-  void (*compile_later)(const kcl_executor *ex);
-  bool (*later_ended)(kcl_context *ctx);
+  /* Programs that the executor lacks (core/opencl/device/compile_ahead.c). */
+  kcl_ahead *(*ahead)(const kcl_executor *ex);
+  uint64_t (*ahead_sum)(const kcl_ahead *a);
+  bool (*ahead_begin)(kcl_ahead *a);
+  void (*ahead_free)(kcl_ahead *a);
+  bool (*ahead_ended)(kcl_context *ctx);
   int (*open)(kcl_program *k, kcl_executor *ex);
   void (*watch)(kcl_context *ctx, bool on); /* waits have a limit */
   double (*estimate)(kcl_program *k); /* seconds per pass over LOOP, matrices being outlines */

@@ -65,12 +65,12 @@ double kcl_opencl_expected(const kcl_executor *ex) {
   return kcl_compile_seconds(run_context(r), list, kcl_run_programs(r));
 }
 
-void kcl_opencl_compile_later(const kcl_executor *ex) {
+kcl_ahead *kcl_opencl_ahead(const kcl_executor *ex) {
   const kcl_run *r = ex->data;
   kcl_build list[KCL_MOST_BUILDS];
-  if (!r->composed) return;
+  if (!r->composed) return NULL;
   list_composed(r, list);
-  kcl_compile_ahead(run_context(r), list, kcl_run_programs(r));
+  return kcl_ahead_create(run_context(r), list, kcl_run_programs(r));
 }
 
 /* The programs of the stages, and of the persistent kernel or of series, if there is one. */

@@ -256,6 +256,13 @@ static bool is_refuted(const kcl_context *ctx) {
   return s->measurements < KCL_RATES_KEPT && ctx->moved > 4 * fmax(s->rate, s->cache_rate);
 }
 
+/* Is there nothing on record to go by? */
+static bool lacks_rate(kcl_context *ctx) {
+  kcl_rates_recall(ctx);
+  return !(ctx->stream.rate > 0) || is_refuted(ctx);
+}
+
+/* A driver that compiles in a thread would keep the kernels of a measurement waiting. */
 int kcl_stream_get(kcl_context *ctx, kcl_stream *out) {
   KCL_ENTER(ctx);
   double rate;
@@ -263,17 +270,18 @@ int kcl_stream_get(kcl_context *ctx, kcl_stream *out) {
   KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_stream){0};
   if (!ctx->selected) KCL_CALL(kcl_select(ctx, NULL, 0));
-  kcl_rates_recall(ctx);
-  if (!(ctx->stream.rate > 0) || is_refuted(ctx)) KCL_CALL(kcl_stream_measure(ctx, &rate));
+  if (lacks_rate(ctx) && !kcl_compiles_beside(ctx)) KCL_CALL(kcl_stream_measure(ctx, &rate));
   *out = ctx->stream;
   return KCL_OK;
 }
 
 int kcl_stream_rate(kcl_context *ctx, double *rate) {
-  kcl_stream s;
+  KCL_ENTER(ctx);
   KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "bytes_per_second", rate));
-  int rc = kcl_stream_get(ctx, &s);
-  *rate = s.rate;
-  return rc;
+  *rate = 0;
+  if (!ctx->selected) KCL_CALL(kcl_select(ctx, NULL, 0));
+  if (lacks_rate(ctx)) KCL_CALL(kcl_stream_measure(ctx, rate));
+  *rate = ctx->stream.rate;
+  return KCL_OK;
 }

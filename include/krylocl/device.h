@@ -96,10 +96,11 @@ typedef struct kcl_stream {
 } kcl_stream;
 
 /** The rates of the selected device: those on record, else measured now, which takes about a second. They are measured again, too,
- * where a solve of this context moved its data four times as fast and the record has fewer than five measurements. */
+ * where a solve of this context moved its data four times as fast and the record has fewer than five measurements. While programs of
+ * this context are compiled beside its solves nothing is measured, and the rate is 0 where none is on record. */
 int kcl_stream_get(kcl_context *ctx, kcl_stream *out);
 
-/** kcl_stream_get's rate alone. */
+/** kcl_stream_get's rate alone; measured where none is on record, while programs are compiled, too. */
 int kcl_stream_rate(kcl_context *ctx, double *bytes_per_second);
 
 /** Measures once more and adds that to the record; *bytes_per_second is of this measurement alone. */

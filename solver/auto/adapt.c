@@ -65,7 +65,9 @@ static int try_formats(kcl_selection *c, kcl_loop *l, double seconds, double eac
 
 /* Times other formats where that pays. */
 static int consider_others(kcl_selection *c, kcl_loop *l) {
-  if (kcl_direct_pays(c, l) || kcl_switch_pays(c, l) || l->every) return KCL_OK;
+  if (kcl_direct_pays(c, l) || kcl_switch_pays(c, l)) return KCL_OK;
+  kcl_draft_watch(c, l);
+  if (l->every) return KCL_OK;
   if (kcl_draft_pays(c, l)) return change_over(c, l);
   int64_t done = kcl_loop_iterations(l);
   double seconds = kcl_now() - l->start, each = seconds / (double)done;
@@ -328,6 +330,7 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
     if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider_others(c, l);
     if (!rc && l->state == KCL_LOOP_ENDED) rc = next_method(c, l);
   }
+  if (!rc) kcl_draft_account(c, l);
   kcl_loop_quiet(l);
   return rc ? rc : kcl_loop_end(l);
 }

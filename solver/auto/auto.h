@@ -16,6 +16,7 @@
 #ifndef KCL_AUTO_H
 #define KCL_AUTO_H
 
+#include "core/device/device.h"
 #include "core/tuning/choices.h"
 #include "solver/loop/loop.h"
 
@@ -90,8 +91,8 @@ struct kcl_selection {
   bool
       hurried; /* the engine in use is not the fastest: it was there sooner (solver/auto/draft.c) */
   double compilation;       /* seconds that its kernels were expected to compile, before set-up */
-  kcl_engine *later;        /* the fastest, a draft, until its compilation begins; owned; or NULL */
-  const kcl_method *wants;  /* its method, */
+  kcl_later *later;         /* programs of the fastest, shared; NULL: none are missing */
+  const kcl_method *wants;  /* its method, NULL: it was tried; */
   const kcl_format *wanted; /* and its format */
   double gain;              /* seconds that it saves, of each of the one in use */
   double setup;             /* seconds of its set-up; 0: none in this solve */
@@ -117,10 +118,18 @@ int kcl_choose_plan(kcl_selection *c); /* and its first way */
 bool kcl_choice_stays(const kcl_selection *c, const kcl_selection *before);
 int kcl_choose_way(kcl_selection *c, const kcl_selection *before);
 int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_format **format);
-/* A draft of the way in this format, or where that is not compiled, of what takes less seconds in all. */
-int kcl_choose_draft(kcl_selection *c, const kcl_format *format, kcl_engine **out);
-/* Once that is an engine: what iterates faster is compiled beside the iterations. Is it there, and does it pay to go on with it? */
-void kcl_draft_later(kcl_selection *c);
+/* A draft of the way in this format, or where that is not compiled, of what takes less seconds in all. before: as above. */
+int kcl_choose_draft(kcl_selection *c, const kcl_selection *before, const kcl_format *format,
+                     kcl_engine **out);
+/* What iterates faster is compiled beside the iterations once that pays: asked after set-up, and between batches. After a solve its loss is
+ * added to those before. */
+void kcl_draft_begin(kcl_selection *c);
+void kcl_draft_watch(const kcl_selection *c, const kcl_loop *l);
+void kcl_draft_account(const kcl_selection *c, const kcl_loop *l);
+void kcl_draft_forget(kcl_selection *c);
+/* Once it is compiled: before a solve it becomes the engine in use. Or does it pay to go on with it between two batches? */
+void kcl_draft_adopt(kcl_selection *c);
+void kcl_draft_compile(kcl_selection *c); /* it does at once, for benchmarks */
 bool kcl_draft_pays(const kcl_selection *c, const kcl_loop *l);
 void kcl_choose_explain_adjoint(kcl_selection *c); /* of the engine built: the format of A^H */
 /* Times others, where that was asked for or is known to pay. */

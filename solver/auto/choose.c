@@ -20,6 +20,7 @@ void kcl_auto_say(char *text, size_t room, const char *format, ...) {
 
 void kcl_selection_use(kcl_selection *c, kcl_engine **e) {
   kcl_engine_free(&c->engine);
+  kcl_later_free(&c->later);
   c->hurried = false;
   c->engine = *e, c->way = (kcl_way){(*e)->method, (*e)->precond};
   *e = NULL;

@@ -8,8 +8,9 @@
  * So with an empty cache a short solve takes plain cg, and with a full one nothing is drafted but the fastest. A method or format that was
  * named stays. What such an engine takes is not remembered as the best.
  *
- * The fastest then is compiled beside the iterations. It is in the cache for the next solve, and goes on with this one where that pays
- * (solver/auto/adapt.c), if its method is the one that iterates.
+ * The fastest waits. It is compiled beside the iterations once engines in its place have lost as many seconds as that takes, in this and
+ * earlier solves and processes (core/device/later.c). It is in the cache for the next solve, this solver begins its next solve with
+ * it, and a solve under way goes on with it where that pays (solver/auto/adapt.c), if its method is the one that iterates.
  */
 #include "core/base/context.h"
 #include "core/base/text.h"
@@ -17,14 +18,10 @@
 #include "solver/auto/auto.h"
 #include <string.h>
 
-enum {
-  USUAL = 1000, /* iterations, where nothing is known of them */
-  SOLVES = 100  /* for so many the fastest is compiled, where another is there already */
-};
-static const double LITTLE = 0.05; /* seconds of compilation that nobody waits for */
-static const double LESS =
-    0.7; /* times the seconds of the fastest: the end of the process waits for that */
-static const double EFFORT = 0.1; /* of the seconds of the first, for drafts */
+enum { USUAL = 1000 };             /* iterations, where nothing is known of them */
+static const double LITTLE = 0.05; /* seconds of compilation for which nothing is drafted */
+static const double LESS = 0.7;    /* times the seconds of the first: predictions of both err */
+static const double EFFORT = 0.1;  /* of the seconds of the first, for drafts */
 
 /* Seconds to open another engine, to draft one, and for both per entry of A (two cores of 2026); times as long that it must save. */
 static const double OPENING = 0.02, DRAFT = 3e-3, ENTRY = 20e-9, WORTH = 2;
@@ -40,29 +37,30 @@ static double seconds_in_all(const drafted *d) { return d->compile + d->iteratio
 static bool may_hurry(const kcl_selection *c) {
   const kcl_system *s = c->system;
   return s->ctx->opencl && kcl_auto_remembers(c) && !s->undecided.measure && !s->options.mixed &&
-         !s->lender && !s->halo && !kcl_on_ranks(s->ctx) && !kcl_auto_best(c);
+         !s->resumes && !s->lender && !s->halo && !kcl_on_ranks(s->ctx) && !kcl_auto_best(c);
 }
 
 static double iterations_expected(kcl_selection *c) {
   if (!c->diffusion.known) c->diffusion = kcl_elliptic_of(kcl_system_matrix(c->system));
-  const double known = kcl_remaining_first(c);
-  return known > 0 ? known : USUAL;
+  const double known = kcl_remaining_first(c), limit = (double)c->system->options.max_iter;
+  const double expected = known > 0 ? known : USUAL;
+  return limit > 0 ? fmin(expected, limit) : expected;
 }
 
 /* Keeps the draft if it takes less than the best, and much less than the first, which is kept in any case. */
-static void keep_faster(const kcl_selection *c, drafted *best, drafted *d) {
-  const double least =
-      best->engine == c->later ? LESS * seconds_in_all(best) : seconds_in_all(best);
-  if (seconds_in_all(d) < least) {
-    if (best->engine != c->later) kcl_engine_free(&best->engine);
+static void keep_faster(const drafted *first, drafted *best, drafted *d) {
+  const bool none = best->engine == first->engine;
+  if (seconds_in_all(d) < (none ? LESS : 1) * seconds_in_all(best)) {
+    if (!none) kcl_engine_free(&best->engine);
     *best = *d, d->engine = NULL;
   }
   kcl_engine_free(&d->engine);
 }
 
-/* Drafts for all: what they keep, and how many formats of each method they try. */
+/* Drafts for all: what they keep in place of the first, and how many formats of each method they try. */
 typedef struct drafting {
   const kcl_selection *c;
+  const drafted *first;
   int formats;
   drafted *best;
 } drafting;
@@ -82,7 +80,7 @@ static void draft_format(const drafting *all, const kcl_system *s, const kcl_met
   if (seconds_in_all(&d) >= seconds_in_all(all->best)) return;
   if (kcl_engine_draft(s, m, c->way.precond, r->format, &d.engine)) return;
   d.compile = kcl_engine_compilation(d.engine);
-  keep_faster(c, all->best, &d);
+  keep_faster(all->first, all->best, &d);
 }
 
 static double seconds_of_format(const kcl_rank *list, int count, const kcl_format *f) {
@@ -129,57 +127,119 @@ static const char *stages_text(const kcl_engine *e) {
   return e->program->fusion == KCL_FUSED_STAGES ? ", a launch per stage" : "";
 }
 
-static void explain_hurry(kcl_selection *c, const drafted *fastest, const char *name,
-                          const char *format, const drafted *best) {
+static void explain_hurry(kcl_selection *c, const drafted *fastest, const drafted *best) {
   char *why = c->why_format;
   const size_t room = sizeof c->why_format;
+  const char *name = c->wants->name, *format = c->wanted->name;
   why[0] = 0;
   kcl_auto_say(why, room, "%s in %s%s: %s to compile and %s per iteration predicted; ",
                best->engine->method->name, kcl_engine_format(best->engine),
                stages_text(best->engine), kcl_seconds_text(best->compile).s,
                kcl_seconds_text(best->each).s);
-  kcl_auto_say(why, room, "%s in %s: %s and %s, for %.0f iterations", name, format,
-               kcl_seconds_text(fastest->compile).s, kcl_seconds_text(fastest->each).s,
-               best->iterations);
+  kcl_auto_say(why, room, "%s in %s: %s and %s, for %.0f iterations; %s lost without it so far",
+               name, format, kcl_seconds_text(fastest->compile).s,
+               kcl_seconds_text(fastest->each).s, best->iterations,
+               kcl_seconds_text(kcl_later_lost(c->later)).s);
 }
 
-/* Is the fastest to be compiled beside the iterations? In a new cache always; else predictions that change a little would each time ask
- * for another. */
-static bool is_worth_later(const drafted *fastest, const drafted *best) {
-  const double saved = best->iterations * (best->each - fastest->each);
-  return best->compile > LITTLE || SOLVES * saved > fastest->compile;
+/* The first becomes the one to wait for, and the best the one to iterate with. */
+static void hurry(kcl_selection *c, drafted *first, const drafted *best) {
+  c->wants = first->engine->method, c->wanted = first->engine->operators[0]->format;
+  c->later = kcl_later_create(first->engine->program, &first->engine->executor);
+  explain_hurry(c, first, best);
+  kcl_engine_free(&first->engine);
+  c->hurried = true, c->way.method = best->engine->method;
+  c->compilation = best->compile, c->predicted = best->each;
+  c->gain = 1 - first->each / best->each;
 }
 
-int kcl_choose_draft(kcl_selection *c, const kcl_format *format, kcl_engine **out) {
-  const kcl_system *s = c->system;
-  drafted best = {.compile = 0}, fastest;
-  c->hurried = false;
-  KCL_CALL(kcl_engine_draft(s, c->way.method, c->way.precond, format, out));
-  c->compilation = kcl_engine_compilation(*out);
-  if (c->compilation <= LITTLE || !may_hurry(c)) return KCL_OK;
-  const kcl_method *m = c->way.method;
-  best = (drafted){*out, c->compilation, iterations_expected(c), INFINITY};
-  const int rc = kcl_engine_predicted(s, m, c->way.precond, format->name, &best.each);
-  if (rc) return kcl_engine_free(out), rc;
-  fastest = best;
-  c->later = *out;
-  draft_methods(&(drafting){c, formats_worth(c, &best), &best});
-  *out = best.engine;
-  if (best.engine == c->later) return c->later = NULL, KCL_OK;
-  explain_hurry(c, &fastest, m->name, format->name, &best);
-  c->hurried = true, c->way.method = best.engine->method;
-  c->compilation = best.compile, c->predicted = best.each;
-  c->gain = 1 - fastest.each / best.each;
-  if (!is_worth_later(&fastest, &best)) kcl_engine_free(&c->later);
+/* New values go on with the engine of the earlier ones, and with what is waiting. */
+static int draft_as_before(kcl_selection *c, const kcl_selection *b, const kcl_format *format,
+                           kcl_engine **out) {
+  kcl_system stages = *c->system;
+  stages.fusion = b->engine->program->fusion;
+  KCL_CALL(kcl_engine_draft(&stages, c->way.method, c->way.precond, format, out));
+  c->hurried = true, c->compilation = kcl_engine_compilation(*out);
+  c->wants = b->wants, c->wanted = b->wanted, c->later = kcl_later_share(b->later);
+  c->predicted = b->predicted, c->gain = b->gain;
   return KCL_OK;
 }
 
-void kcl_draft_later(kcl_selection *c) {
-  if (!c->later) return;
-  c->wanted = c->later->operators[0]->format;
-  c->wants = c->later->method;
-  kcl_executor_compile_later(c->later->program, &c->later->executor);
-  kcl_engine_free(&c->later);
+static bool goes_on(const kcl_selection *c, const kcl_selection *b, const kcl_format *format) {
+  return b && b->hurried && b->engine->method == c->way.method &&
+         b->engine->precond == c->way.precond &&
+         !strcmp(kcl_engine_format(b->engine), format->name);
+}
+
+int kcl_choose_draft(kcl_selection *c, const kcl_selection *before, const kcl_format *format,
+                     kcl_engine **out) {
+  const kcl_method *m = c->way.method;
+  drafted first = {.compile = 0}, best;
+  c->hurried = false;
+  if (goes_on(c, before, format)) return draft_as_before(c, before, format, out);
+  KCL_CALL(kcl_engine_draft(c->system, m, c->way.precond, format, out));
+  c->compilation = kcl_engine_compilation(*out);
+  if (c->compilation <= LITTLE || !may_hurry(c)) return KCL_OK;
+  first = (drafted){*out, c->compilation, iterations_expected(c), INFINITY};
+  const int rc = kcl_engine_predicted(c->system, m, c->way.precond, format->name, &first.each);
+  if (rc) return kcl_engine_free(out), rc;
+  best = first;
+  draft_methods(&(drafting){c, &first, formats_worth(c, &first), &best});
+  *out = best.engine;
+  if (best.engine != first.engine) hurry(c, &first, &best);
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- the fastest, later */
+
+/* Seconds that this solve loses, as predicted before it begins. */
+static double predict_loss(kcl_selection *c) {
+  return iterations_expected(c) * c->predicted * c->gain;
+}
+
+void kcl_draft_begin(kcl_selection *c) {
+  if (c->hurried) kcl_later_begin(c->later, predict_loss(c));
+}
+
+/* From the engine that was there first to the fastest. One that cannot be built is no error. */
+static void use_fastest(kcl_selection *c) {
+  const kcl_method *m = c->wants;
+  kcl_engine *e = NULL;
+  c->wants = NULL; /* once */
+  if (!kcl_engine_build_tested(c->system, m, c->way.precond, c->wanted, &e) &&
+      e->program->nrhs == c->engine->program->nrhs) {
+    c->predicted *= 1 - c->gain;
+    kcl_selection_use(c, &e);
+    kcl_auto_say(c->why_format, sizeof c->why_format, "; compiled since");
+  }
+  kcl_engine_free(&e);
+}
+
+void kcl_draft_adopt(kcl_selection *c) {
+  kcl_draft_begin(c);
+  if (c->hurried && c->wants && kcl_later_ended(c->later)) use_fastest(c);
+}
+
+void kcl_draft_compile(kcl_selection *c) {
+  if (c->hurried && c->wants) use_fastest(c);
+}
+
+void kcl_draft_forget(kcl_selection *c) {
+  c->hurried = false;
+  kcl_later_free(&c->later);
+}
+
+/* Seconds that this solve has lost so far. */
+static double measure_loss(const kcl_selection *c, const kcl_loop *l) {
+  return c->hurried ? (kcl_now() - l->start) * c->gain : 0;
+}
+
+void kcl_draft_watch(const kcl_selection *c, const kcl_loop *l) {
+  if (c->hurried) kcl_later_begin(c->later, measure_loss(c, l));
+}
+
+void kcl_draft_account(const kcl_selection *c, const kcl_loop *l) {
+  kcl_later_lose(c->later, measure_loss(c, l));
 }
 
 /* Seconds to convert and upload A. */
@@ -189,7 +249,6 @@ static double seconds_to_open(const kcl_selection *c) {
 
 bool kcl_draft_pays(const kcl_selection *c, const kcl_loop *l) {
   const double each = (kcl_now() - l->start) / fmax((double)kcl_loop_iterations(l), 1);
-  if (!c->hurried || c->wants != c->engine->method || !kcl_later_ended(c->system->ctx))
-    return false;
+  if (!c->hurried || c->wants != c->engine->method || !kcl_later_ended(c->later)) return false;
   return kcl_remaining_here(c, l) * each * c->gain > WORTH * seconds_to_open(c);
 }

@@ -1,9 +1,11 @@
-/* Programs that a later set-up, or this solve once they are there, will want: they are compiled by a thread beside the iterations, one
- * after another, and go to the cache folder as soon as each is there. The thread uses nothing of the context's list of programs; the
- * thread that uses the context adds what was compiled to it.
+/* Programs that a later set-up, or this solve once they are there, will want: texts of those that are not kept, which wait until their
+ * compilation pays (core/device/later.c). Then they are compiled by a thread beside the iterations, one after another, and go to the cache
+ * folder as soon as each is there. The thread uses nothing of the context's list of programs; the thread that uses the context adds what
+ * was compiled to it.
  *
  * The end of a context waits for the program that is being compiled, since no driver can be interrupted in that, and for those that
  * begin within LATE seconds. A process that is killed leaves whole entries: they are renamed into place. */
+#include "core/base/sum64.h"
 #include "core/opencl/device/device.h"
 #include <string.h>
 
@@ -12,6 +14,7 @@ static const double LATE = 3;
 typedef struct ahead_job {
   kcl_build build; /* its texts are owned */
   char *key;       /* owned */
+  bool kept;       /* by now: it is not compiled */
   bool built;
 } ahead_job;
 
@@ -37,13 +40,15 @@ static void compile_one_ahead(kcl_context *ctx, ahead_job *j) {
 }
 
 static void *compile_ahead(void *arg) {
-  struct kcl_ahead *a = arg;
-  for (int i = 0; i < a->count && kcl_now() < a->until; i++) compile_one_ahead(a->ctx, &a->job[i]);
+  kcl_ahead *a = arg;
+  for (int i = 0; i < a->count && kcl_now() < a->until; i++)
+    if (!a->job[i].kept) compile_one_ahead(a->ctx, &a->job[i]);
   a->ended = true;
   return NULL;
 }
 
-static void free_ahead(struct kcl_ahead *a) {
+void kcl_ahead_free(kcl_ahead *a) {
+  if (!a) return;
   for (int i = 0; i < a->count; i++) {
     kcl_build *b = &a->job[i].build;
     if (b->program) clReleaseProgram(b->program);
@@ -54,7 +59,7 @@ static void free_ahead(struct kcl_ahead *a) {
 }
 
 /* Adds a program unless it is kept. False: out of memory. */
-static bool add_ahead(struct kcl_ahead *a, const kcl_build *b) {
+static bool add_ahead(kcl_ahead *a, const kcl_build *b) {
   ahead_job *j = &a->job[a->count];
   if (kcl_opencl_keeps(a->ctx, b)) return true;
   a->count++;
@@ -63,23 +68,37 @@ static bool add_ahead(struct kcl_ahead *a, const kcl_build *b) {
   return j->build.source && j->build.options && j->key;
 }
 
-void kcl_compile_ahead(kcl_context *ctx, const kcl_build *list, int count) {
-  kcl_opencl *o = ctx->opencl;
-  if (o->compiles_alone || !kcl_compile_ahead_ended(ctx)) return;
-  struct kcl_ahead *a = calloc(1, sizeof *a);
-  if (!a) return;
+kcl_ahead *kcl_ahead_create(kcl_context *ctx, const kcl_build *list, int count) {
+  kcl_ahead *a = ctx->opencl->compiles_alone ? NULL : calloc(1, sizeof *a);
+  if (!a) return NULL;
   a->ctx = ctx, a->until = INFINITY;
   bool good = true;
   for (int i = 0; i < count && good; i++) good = add_ahead(a, &list[i]);
-  if (good && a->count && kcl_thread_start(&a->thread, compile_ahead, a))
+  if (good && a->count) return a;
+  kcl_ahead_free(a);
+  return NULL;
+}
+
+uint64_t kcl_ahead_sum(const kcl_ahead *a) {
+  uint64_t h = 0;
+  for (int i = 0; i < a->count; i++) h = kcl_sum64(a->job[i].key, strlen(a->job[i].key), h);
+  return h;
+}
+
+bool kcl_ahead_begin(kcl_ahead *a) {
+  kcl_opencl *o = a->ctx->opencl;
+  if (!kcl_compile_ahead_ended(a->ctx)) return false;
+  for (int i = 0; i < a->count; i++) a->job[i].kept = kcl_opencl_keeps(a->ctx, &a->job[i].build);
+  if (kcl_thread_start(&a->thread, compile_ahead, a))
     o->ahead = a;
   else
-    free_ahead(a);
+    kcl_ahead_free(a);
+  return true;
 }
 
 /* Waits for the thread; what it compiled is the context's. */
 static void adopt_ahead(kcl_opencl *o) {
-  struct kcl_ahead *a = o->ahead;
+  kcl_ahead *a = o->ahead;
   o->ahead = NULL;
   pthread_join(a->thread, NULL);
   for (int i = 0; i < a->count; i++) {
@@ -89,7 +108,7 @@ static void adopt_ahead(kcl_opencl *o) {
     kcl_opencl_remember(o, j->key, j->build.program);
     j->key = NULL;
   }
-  free_ahead(a);
+  kcl_ahead_free(a);
 }
 
 bool kcl_compile_ahead_ended(kcl_context *ctx) {
@@ -101,7 +120,7 @@ bool kcl_compile_ahead_ended(kcl_context *ctx) {
 void kcl_compile_ahead_await(kcl_opencl *o, const char *key) {
   bool wanted = false;
   for (int i = 0; o->ahead && i < o->ahead->count && !wanted; i++)
-    wanted = !strcmp(o->ahead->job[i].key, key);
+    wanted = !o->ahead->job[i].kept && !strcmp(o->ahead->job[i].key, key);
   if (wanted) adopt_ahead(o);
 }
 

@@ -44,7 +44,7 @@ struct kcl_opencl {
     cl_program program;
   } built[KCL_BUILT];          /* a ring of the latest: other solvers often need the same kernels */
   struct kcl_loading *loading; /* adds to it in the background; or NULL */
-  struct kcl_ahead *ahead;     /* compiles programs for it (compile_ahead.c); or NULL */
+  kcl_ahead *ahead;            /* compiles programs for it (compile_ahead.c); or NULL */
   cl_mem pinned;               /* memory for uploads (upload.c), */
   char *chunks;                /* [KCL_CHUNKS, chunk_bytes] */
   cl_event sent[KCL_CHUNKS];   /* is the copy out of it done? */
@@ -198,9 +198,13 @@ void kcl_opencl_end_loading(kcl_opencl *o);
 void kcl_opencl_store(kcl_opencl *o, const char *key, cl_program p);
 void kcl_opencl_remember(kcl_opencl *o, char *key, cl_program p);
 
-/* compile_ahead.c: begins to compile those that are not kept, in a thread, unless one does so already. Has it ended? What it
- * compiled is then the context's. await: waits where it compiles this program. */
-void kcl_compile_ahead(kcl_context *ctx, const kcl_build *list, int count);
+/* compile_ahead.c: those that are not kept, their texts copied; NULL: all are, or out of memory. A checksum of their keys. begin: compiles
+ * them in a thread, which takes them over; false: another one does so, and nothing happens. Has that ended? What it compiled is then the
+ * context's. await: waits where it compiles this program. */
+kcl_ahead *kcl_ahead_create(kcl_context *ctx, const kcl_build *list, int count);
+void kcl_ahead_free(kcl_ahead *a); /* or NULL; not after it has begun */
+uint64_t kcl_ahead_sum(const kcl_ahead *a);
+bool kcl_ahead_begin(kcl_ahead *a);
 bool kcl_compile_ahead_ended(kcl_context *ctx);
 void kcl_compile_ahead_await(kcl_opencl *o, const char *key);
 void kcl_compile_ahead_end(kcl_opencl *o);
