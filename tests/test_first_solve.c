@@ -74,6 +74,7 @@ typedef struct trial {
 static trial begin(const kcl_options *o) {
   trial t = {.ctx = open_device()};
   int rc = t.ctx ? kcl_generate(t.ctx, "poisson2d:40", &t.A, NULL) : KCL_DEVICE;
+  if (!rc) t.ctx->opencl->compile_rate = 1e-4; /* in place of the seconds that were measured */
   compiled = 0;
   if (!rc) rc = kcl_setup(t.ctx, t.A, o, &t.s);
   CHECKF(!rc, "%s", kcl_error());
