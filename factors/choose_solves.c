@@ -89,9 +89,11 @@ static int find_levels(kcl_preconditioner *M, const kcl_choosing *c, int64_t lev
 
 int kcl_choose_solves(kcl_preconditioner *M, const kcl_choosing *c, kcl_factored *F) {
   const int64_t rows = c->A->rows, *levels = F->levels;
+  const bool gpu = M->ctx->layout == KCL_LAYOUT_GPU || M->ctx->like_gpu;
   double error[2][2][KCL_MOST_SWEEPS + 1];
-  int rc = find_levels(M, c, F->levels);
-  if (rc || M->ctx->layout != KCL_LAYOUT_GPU || (rc = measure_sweeps(M, c, error))) return rc;
+  KCL_CALL(find_levels(M, c, F->levels));
+  if (!gpu) return KCL_OK;
+  KCL_CALL(measure_sweeps(M, c, error));
   for (int i = 0; i < 2; i++) {
     F->sweeps[i] = enough(error[i], c->close);
     if (!F->sweeps[i] && !solvable(rows, levels[i], KCL_FEW_LAUNCHES))

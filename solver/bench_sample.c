@@ -12,11 +12,6 @@ static const double MISSED = 0.05; /* largest probability that the median is out
 
 /* ---------------------------------------------------------------- the median */
 
-static int compare_seconds(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* P(B = i), B binomial of n and 1/2. */
 static double binomial(int n, int i) {
   return exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) - n * log(2));
@@ -40,7 +35,7 @@ int kcl_summarise(const double *samples, int n, kcl_summary *out) {
   double *v = malloc((size_t)n * sizeof *v);
   if (!v) return KCL_MEMORY;
   memcpy(v, samples, (size_t)n * sizeof *v);
-  qsort(v, (size_t)n, sizeof *v, compare_seconds);
+  qsort(v, (size_t)n, sizeof *v, kcl_compare_doubles);
   out->count = n, out->min = v[0], out->max = v[n - 1];
   out->median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
   confidence_interval(v, n, out);

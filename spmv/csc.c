@@ -52,11 +52,6 @@ static int build_columns(kcl_stored *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-static int csc_ascending(const void *a_, const void *b_) {
-  int64_t a = *(const int64_t *)a_, b = *(const int64_t *)b_;
-  return (a > b) - (a < b);
-}
-
 /* Sorts the strip of rows from `base` on by column, then row: key is column * STRIP_ROWS + row in the strip. */
 static void fill_strip(const kcl_csr *A, int64_t base, int64_t *key, int32_t *row, int32_t *col,
                        scalar *val) {
@@ -68,7 +63,7 @@ static void fill_strip(const kcl_csr *A, int64_t base, int64_t *key, int32_t *ro
       key[k] = A->col[k] * (int64_t)STRIP_ROWS + (i - base);
   }
   qsort(key + A->row_ptr[base], (size_t)(A->row_ptr[end] - A->row_ptr[base]), sizeof *key,
-        csc_ascending);
+        kcl_compare_words);
   for (int64_t k = A->row_ptr[base]; k < A->row_ptr[end]; k++) {
     int64_t i = key[k] % STRIP_ROWS; /* the columns of a row ascend, so this is its next entry */
     row[k] = (int32_t)(base + i);

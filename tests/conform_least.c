@@ -6,6 +6,7 @@
 #include "solver/precond/setup.h"
 #include "tests/calls.h"
 #include "tests/conform.h"
+#include "tests/numbers.h"
 #include "tests/options.h"
 
 typedef struct shape {
@@ -97,12 +98,6 @@ static void *typed(const kcl_csr *A, const number *v, int64_t n) {
   void *out = calloc((size_t)n + 1, kcl_type_size(A->type));
   kcl_copy(A->type, out, KCL_Z, v, n, 1);
   return out;
-}
-
-static double norm(const number *v, int64_t n) {
-  double s = 0;
-  for (int64_t i = 0; i < n; i++) s += creal(v[i] * conj(v[i]));
-  return sqrt(s);
 }
 
 /* What is claimed holds, is of the right kind, and x is near the known answer. */

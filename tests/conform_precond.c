@@ -8,6 +8,7 @@
 #include "tests/calls.h"
 #include "tests/conform.h"
 #include "tests/elasticity.h"
+#include "tests/numbers.h"
 #include "tests/options.h"
 #include "tests/suits.h"
 
@@ -59,18 +60,6 @@ done:
   CHECKF(!rc, "%s", kcl_error());
   if (ex.close) ex.close(&ex);
   kcl_program_free(&k), kcl_stored_free(&m[0]), kcl_stored_free(&m[1]), kcl_csr_free(&AH);
-}
-
-static double norm(const number *v, int64_t n) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += creal(v[i] * conj(v[i]));
-  return sqrt(sum);
-}
-
-static number dot(const number *x, const number *y, int64_t n) {
-  number sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += conj(x[i]) * y[i];
-  return sum;
 }
 
 /* ---------------------------------------------------------------- one preconditioner of one matrix */

@@ -43,6 +43,14 @@ static inline bool well_formed(const kcl_csr *A) {
   return good;
 }
 
+/* The part (0: real, 1: imaginary) of the entry of row i and column j, from 1 on; NaN: there is none. */
+static inline double at(const kcl_csr *A, int64_t i, int64_t j, int part) {
+  int w = A->type == KCL_Z ? 2 : 1;
+  for (int64_t k = A->row_ptr[i - 1]; k < A->row_ptr[i]; k++)
+    if (A->col[k] == j - 1) return ((const double *)A->val)[w * k + part];
+  return NAN;
+}
+
 static inline kcl_csr *read_good(const char *text, int line) {
   kcl_csr *A = NULL;
   int rc = kcl_csr_read(ctx, put_text(text), &A);

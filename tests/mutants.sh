@@ -161,6 +161,7 @@ mutant given-symmetry solver/precond/setup.c '(m->hermitian && !(symmetric && M-
 mutant scaling-x solver/engine/given.c 'v.power, -v.sign, -v.shift)' 'v.power, v.sign, -v.shift)' conform_scale
 mutant scaling-norm solver/engine/scale.c 'kcl_scale_vector(wide, copy, n, power, 1, -most);' 'kcl_scale_vector(wide, copy, n, power, -1, -most);' conform_scale
 mutant scaled-direct solver/rescue.c 'solve_directly(s, l, s->system.scaling.row, &f)' 'solve_directly(s, l, false, &f)' conform_scale
+mutant selftest-sweeps solver/engine/selftest_runs.c 'device->layout == KCL_LAYOUT_GPU' 'false' test_selftest
 mutant fill-level factors/fill.c 'f->level[m] + 1' 'f->level[m]' test_fill
 mutant scaling-tested solver/certify.c 'return s->scaling.row ? kcl_residual_of' 'return false ? kcl_residual_of' conform_scale
 # ---- several ranks

@@ -4,13 +4,6 @@
 #include "tests/data_test.h"
 #include "data/files/hb.h"
 
-static double at(const kcl_csr *A, int64_t i, int64_t j, int part) {
-  int w = A->type == KCL_Z ? 2 : 1;
-  for (int64_t k = A->row_ptr[i - 1]; k < A->row_ptr[i]; k++)
-    if (A->col[k] == j - 1) return ((const double *)A->val)[w * k + part];
-  return NAN;
-}
-
 /* ---------------------------------------------------------------- fields */
 
 static bool field(const char *format, const char *text, double want) {

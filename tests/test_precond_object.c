@@ -4,6 +4,7 @@
 #include "solver/precond_object.h"
 #include "tests/calls.h"
 #include "tests/conform.h"
+#include "tests/numbers.h"
 #include "tests/options.h"
 #include <pthread.h>
 
@@ -55,23 +56,6 @@ static int64_t solve(const problem *q, kcl_solver *s, const char *what) {
 
 /* ---------------------------------------------------------------- a cg of this test */
 
-static number dot(const number *x, const number *y, int64_t n) {
-  number sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += conj(x[i]) * y[i];
-  return sum;
-}
-
-static void multiply(const kcl_csr *A, const number *x, number *y) {
-  for (int64_t i = 0; i < A->rows; i++) {
-    y[i] = 0;
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      double a[2];
-      kcl_element(A->type, A->val, k, a);
-      y[i] += CMPLX(a[0], a[1]) * x[A->col[k]];
-    }
-  }
-}
-
 /* z = M^-1 r, through numbers of the type of M or of twice its precision. */
 static int apply(const problem *q, kcl_precond *M, int adjoint, bool wide, const number *r,
                  number *z) {
@@ -99,7 +83,7 @@ static int64_t cg_alone(const problem *q, kcl_precond *M) {
     if (apply(q, M, 0, count % 2, r, z)) break;
     const number now = dot(r, z, n), beta = count ? now / rho : 0;
     for (int64_t i = 0; i < n; i++) p[i] = z[i] + beta * p[i];
-    multiply(q->A, p, v);
+    multiply_pairs(q->A, p, v);
     const number alpha = now / dot(p, v, n);
     for (int64_t i = 0; i < n; i++) r[i] -= alpha * v[i];
     rho = now;

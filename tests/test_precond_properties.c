@@ -6,13 +6,13 @@
 #include "solver/precond/setup.h"
 #include "tests/check.h"
 #include "tests/filter.h"
+#include "tests/numbers.h"
 #include "tests/tol.h"
 #include <complex.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 400 };
-typedef double complex number;
 
 static kcl_context *ctx;
 static int updates, refused;
@@ -95,18 +95,6 @@ static bool apply(kcl_precond *M, const random_system *s, const number *r, numbe
   if (kcl_precond_apply(M, 0, &in, &out)) return false;
   for (int i = 0; i < s->n && !pairs; i++) z[i] = to[i];
   return true;
-}
-
-static double norm(const number *v, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += creal(v[i] * conj(v[i]));
-  return sqrt(sum);
-}
-
-static number dot(const number *x, const number *y, int n) {
-  number sum = 0;
-  for (int i = 0; i < n; i++) sum += conj(x[i]) * y[i];
-  return sum;
 }
 
 /* An application adds and multiplies a few hundred times per element, as in conform_precond.c; multigrid keeps float in its levels. */

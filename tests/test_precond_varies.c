@@ -2,6 +2,7 @@
  * residual; other methods are refused by name, and auto takes one of these two. */
 #include "solver/precond_object.h"
 #include "tests/calls.h"
+#include "tests/numbers.h"
 #include "tests/shells.h"
 
 /* So many sweeps of Jacobi's iteration as the number of the call says: in each call Hermitian, and definite for these A. */
@@ -12,23 +13,12 @@ typedef struct sweeper {
 
 enum { MOST_SWEEPS = 4 };
 
-static void multiply_by(const kcl_csr *A, const number *x, number *y) {
-  for (int64_t i = 0; i < A->rows; i++) {
-    y[i] = 0;
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      double a[2];
-      kcl_element(A->type, A->val, k, a);
-      y[i] += CMPLX(a[0], a[1]) * x[A->col[k]];
-    }
-  }
-}
-
 static void sweep_often(sweeper *f, const number *r, number *z) {
   const int64_t n = f->A->rows, sweeps = 1 + f->calls++ * 3 % MOST_SWEEPS;
   number *y = filled(n, 0);
   for (int64_t i = 0; i < n; i++) z[i] = 0;
   for (int s = 0; s < sweeps; s++) {
-    multiply_by(f->A, z, y);
+    multiply_pairs(f->A, z, y);
     for (int64_t i = 0; i < n; i++) z[i] += 0.2 * (r[i] - y[i]);
   }
   free(y);
@@ -100,7 +90,7 @@ static int64_t fcg_here(const kcl_csr *A, double tol) {
     sweep_often(&f, r, z);
     for (int64_t i = 0; i < n && count; i++) tau += conj(q[i]) * z[i];
     for (int64_t i = 0; i < n; i++) p[i] = z[i] - tau / sigma * p[i], rho += conj(p[i]) * r[i];
-    multiply_by(A, p, q), sigma = rr = 0;
+    multiply_pairs(A, p, q), sigma = rr = 0;
     for (int64_t i = 0; i < n; i++) sigma += creal(conj(p[i]) * q[i]);
     for (int64_t i = 0; i < n; i++) r[i] -= rho / sigma * q[i], rr += creal(r[i] * conj(r[i]));
   }

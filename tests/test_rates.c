@@ -6,6 +6,7 @@
 #include "core/program/program.h"
 #include "core/tuning/rates.h"
 #include "tests/check.h"
+#include "tests/system_files.h"
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,17 +56,6 @@ static void test_vectors(void) {
 
 /* ---------------------------------------------------------------- the system */
 
-static char root[] = "/tmp/krylocl-rates-XXXXXX";
-
-static void put(const char *name, const char *text) {
-  char path[400];
-  snprintf(path, sizeof path, "%s/%s", root, name);
-  for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/')
-    *p = 0, mkdir(path, 0700);
-  FILE *f = fopen(path, "w");
-  if (!f || fputs(text, f) < 0 || fclose(f)) exit(1);
-}
-
 static void put_cache(int cpu, int index, const char *level, const char *size, const char *cpus) {
   const char *const names[] = {"level", "size", "shared_cpu_list"}, *const text[] = {level, size,
                                                                                      cpus};
@@ -75,12 +65,6 @@ static void put_cache(int cpu, int index, const char *level, const char *size, c
              names[i]);
     put(name, text[i]);
   }
-}
-
-static void clear(void) {
-  char command[400];
-  snprintf(command, sizeof command, "rm -rf %s/proc %s/sys", root, root);
-  if (system(command)) exit(1);
 }
 
 static void test_system(void) {

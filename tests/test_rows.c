@@ -13,13 +13,6 @@
 #endif
 #endif
 
-static double at(const kcl_csr *A, int64_t i, int64_t j, int part) {
-  int w = A->type == KCL_Z ? 2 : 1;
-  for (int64_t k = A->row_ptr[i - 1]; k < A->row_ptr[i]; k++)
-    if (A->col[k] == j - 1) return ((const double *)A->val)[w * k + part];
-  return NAN;
-}
-
 static void test_good(void) {
   kcl_csr *A = read_good("# note\n2 3 3\nrow 1: (1, 2.5) (3, -1)\nrow 2: (2,4e-3)\n", __LINE__);
   CHECK(A->rows == 2 && A->cols == 3 && A->nnz == 3 && A->stored == 3 && A->type == KCL_D);

@@ -2,6 +2,7 @@
  * cannot be created, and the quota of control groups, read from trees of files. */
 #include "core/base/base.h"
 #include "tests/check.h"
+#include "tests/system_files.h"
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -175,23 +176,6 @@ static void test_fork(void) {
 }
 
 /* ---------------------------------------------------------------- quota */
-
-static char root[] = "/tmp/krylocl-team-XXXXXX";
-
-static void put(const char *name, const char *text) {
-  char path[300];
-  snprintf(path, sizeof path, "%s/%s", root, name);
-  for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/')
-    *p = 0, mkdir(path, 0700);
-  FILE *f = fopen(path, "w");
-  if (!f || fputs(text, f) < 0 || fclose(f)) exit(1);
-}
-
-static void clear(void) {
-  char command[400];
-  snprintf(command, sizeof command, "rm -rf %s/proc %s/sys", root, root);
-  if (system(command)) exit(1);
-}
 
 static void test_quota(void) {
   if (!CHECK(mkdtemp(root))) return;

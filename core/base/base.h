@@ -129,7 +129,11 @@ static inline int64_t kcl_first_from(const int32_t *v, int64_t from, int64_t to,
   return from;
 }
 
-/* For qsort: uint64_t, ascending. */
+/* For qsort, ascending: double; uint64_t. */
+static inline int kcl_compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
 static inline int kcl_compare_words(const void *a, const void *b) {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);

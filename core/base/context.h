@@ -77,6 +77,7 @@ struct kcl_context {
   bool selected;
   kcl_device device;
   kcl_layout layout;
+  bool like_gpu; /* natively: preconditioners are those that a GPU has, to be compared with it */
   kcl_share_rule shares;
   kcl_images images;                /* of the device */
   int threads;                      /* of the native executor */

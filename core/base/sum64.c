@@ -10,12 +10,6 @@ enum {
   SUM_GROUP = 1 << 6
 }; /* bytes; words; chunks whose sums are combined at once */
 
-static uint64_t mix_bits(uint64_t k) {
-  k = (k ^ (k >> 30)) * 0xbf58476d1ce4e5b9u;
-  k = (k ^ (k >> 27)) * 0x94d049bb133111ebu;
-  return k ^ (k >> 31);
-}
-
 static uint64_t word_at(const unsigned char *p) {
   uint64_t w;
   memcpy(&w, p, 8);
@@ -40,7 +34,7 @@ static uint64_t chunk(const unsigned char *p, size_t n) {
   unsigned char tail[8 * LANES] = {0};
   if (k < n) memcpy(tail, p + k, n - k);
   for (int l = 0; k < n && l < LANES; l++) s[l] = sum_word(s[l], word_at(tail + 8 * l));
-  for (int l = 0; l < LANES; l++) h = mix_bits(h ^ s[l]) + 0x9e3779b97f4a7c15u;
+  for (int l = 0; l < LANES; l++) h = kcl_mix_bits(h ^ s[l]) + 0x9e3779b97f4a7c15u;
   return h;
 }
 
@@ -64,11 +58,11 @@ void kcl_sum64_chunks(const void *data, size_t size, uint64_t *sum) {
 }
 
 uint64_t kcl_sum64_join(uint64_t h, const uint64_t *sum, int64_t count) {
-  for (int64_t k = 0; k < count; k++) h = mix_bits(h ^ sum[k]) + 0x9e3779b97f4a7c15u;
+  for (int64_t k = 0; k < count; k++) h = kcl_mix_bits(h ^ sum[k]) + 0x9e3779b97f4a7c15u;
   return h;
 }
 
-uint64_t kcl_sum64_end(uint64_t h, size_t size) { return mix_bits(h ^ size); }
+uint64_t kcl_sum64_end(uint64_t h, size_t size) { return kcl_mix_bits(h ^ size); }
 
 /* A group of chunks at a time, so that their sums need no allocation. */
 uint64_t kcl_sum64(const void *data, size_t size, uint64_t h) {

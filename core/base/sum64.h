@@ -11,6 +11,14 @@
 #define KCL_SUM64_H
 #include <stddef.h>
 #include <stdint.h>
+
+/* A bijection that spreads every bit of k. */
+static inline uint64_t kcl_mix_bits(uint64_t k) {
+  k = (k ^ (k >> 30)) * 0xbf58476d1ce4e5b9u;
+  k = (k ^ (k >> 27)) * 0x94d049bb133111ebu;
+  return k ^ (k >> 31);
+}
+
 uint64_t kcl_sum64(const void *data, size_t size, uint64_t start);
 
 /* The checksum in parts: kcl_sum64_chunks sums chunks, [ceil(size / KCL_SUM64_CHUNK)]; kcl_sum64_join joins the sums of all

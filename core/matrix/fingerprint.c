@@ -1,14 +1,7 @@
 /* See fingerprint.h. */
 #include "core/matrix/fingerprint.h"
+#include "core/base/sum64.h"
 #include "core/base/team.h"
-
-static inline uint64_t mix(uint64_t k) {
-  k = (k ^ (k >> 30)) * 0xbf58476d1ce4e5b9u;
-  k = (k ^ (k >> 27)) * 0x94d049bb133111ebu;
-  return k ^ (k >> 31);
-}
-
-uint64_t kcl_mix_bits(uint64_t k) { return mix(k); }
 
 /* A number of 8 or 16 bytes, or of 4. */
 static inline uint64_t add_value(uint64_t h, const char *v, size_t size) {
@@ -17,10 +10,10 @@ static inline uint64_t add_value(uint64_t h, const char *v, size_t size) {
     memcpy(&word, v, 4);
   else
     memcpy(&word, v, sizeof word);
-  h = mix(h + word + 1);
+  h = kcl_mix_bits(h + word + 1);
   if (size <= sizeof word) return h;
   memcpy(&second, v + sizeof word, sizeof second);
-  return mix(h + second);
+  return kcl_mix_bits(h + second);
 }
 
 typedef struct placing {
@@ -38,7 +31,7 @@ static void add_placed_rows(void *arg, int64_t from, int64_t to) {
     const uint64_t row = (uint64_t)(q->first_row + (q->row ? q->row[i] : i)) << 32;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       const int64_t j = q->column ? q->column[A->col[k]] : q->first_column + A->col[k];
-      const uint64_t place = mix(row + (uint64_t)j + 1);
+      const uint64_t place = kcl_mix_bits(row + (uint64_t)j + 1);
       structure += place;
       values += add_value(place, (const char *)A->val + (size_t)k * size, size);
     }
@@ -64,7 +57,8 @@ static void add_placed_elements(void *arg, int64_t from, int64_t to) {
   placed_vector *p = arg;
   uint64_t sum = 0;
   for (int64_t i = from; i < to; i++)
-    sum += add_value(mix((uint64_t)(p->first + i) + 1), p->v + (size_t)i * p->size, p->size);
+    sum +=
+        add_value(kcl_mix_bits((uint64_t)(p->first + i) + 1), p->v + (size_t)i * p->size, p->size);
   atomic_fetch_add(&p->sum, sum);
 }
 

@@ -24,6 +24,5 @@ typedef struct kcl_placed_rows {
 void kcl_fingerprint_add(kcl_fingerprint *f, const kcl_placed_rows *rows);
 /* v [n] of any type, elements from `first` on of the whole. */
 uint64_t kcl_fingerprint_vector(kcl_type type, const void *v, int64_t n, int64_t first);
-uint64_t kcl_mix_bits(uint64_t k);
 
 #endif

@@ -3,18 +3,13 @@
 
 /* ---------------------------------------------------------------- rows by length */
 
-static int compare_offsets(const void *a_, const void *b_) {
-  int64_t a = *(const int64_t *)a_, b = *(const int64_t *)b_;
-  return (a > b) - (a < b);
-}
-
 void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row) {
   bool ordered = true;
   for (int64_t i = lo; i < hi; i++) {
     row[i - lo] = (INT32_MAX - kcl_row_length(A, i)) * INT64_C(0x100000000) + (i - lo);
     ordered &= i == lo || row[i - lo - 1] < row[i - lo];
   }
-  if (!ordered) qsort(row, (size_t)(hi - lo), sizeof *row, compare_offsets);
+  if (!ordered) qsort(row, (size_t)(hi - lo), sizeof *row, kcl_compare_words);
   for (int64_t i = 0; i < hi - lo; i++) row[i] = lo + (row[i] & 0xffffffff);
 }
 

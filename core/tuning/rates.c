@@ -20,14 +20,9 @@ void kcl_rates_add(kcl_rates_record *r, const kcl_rates *measured) {
   if (r->count < KCL_RATES_KEPT) r->count++;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The median of v, which is sorted; the greater of the middle two of an even count, since other programs only lower a rate. */
 static double median_rate(double *v, int64_t count) {
-  qsort(v, (size_t)count, sizeof *v, compare_doubles);
+  qsort(v, (size_t)count, sizeof *v, kcl_compare_doubles);
   return v[count / 2];
 }
 
@@ -182,7 +177,7 @@ static int time_triad(kcl_context *ctx, int64_t n, double sample[RATE_PASSES], i
   const int passes = (int)fmin(fmax(ceil(SAMPLE / fmax(once, 1e-9)), 1), MOST_RUNS);
   while (*count < LEAST_PASSES || (*count < RATE_PASSES && kcl_now() - start < SECONDS))
     KCL_CALL(time_passes(&t, passes, &sample[(*count)++]));
-  qsort(sample, (size_t)*count, sizeof *sample, compare_doubles);
+  qsort(sample, (size_t)*count, sizeof *sample, kcl_compare_doubles);
   return KCL_OK;
 }
 

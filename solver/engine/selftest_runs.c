@@ -126,6 +126,13 @@ done:
   return rc;
 }
 
+/* A native context for what `device` is compared with. */
+static int create_reference(const kcl_context *device, kcl_context **out) {
+  KCL_CALL(kcl_context_create("cpu", 0, out));
+  (*out)->like_gpu = device->layout == KCL_LAYOUT_GPU;
+  return KCL_OK;
+}
+
 static void free_trial_run(trial_run *r) {
   if (!r->lent) kcl_engine_free(&r->e);
   kcl_csr_free(&r->A);
@@ -157,7 +164,7 @@ int kcl_small_difference(const kcl_system *s, const kcl_engine *e, kcl_fusion fu
   kcl_context *native = NULL;
   trial_run here = {.e = NULL}, there = {.e = NULL};
   int rc;
-  KCL_TRY(kcl_context_create("cpu", 0, &native));
+  KCL_TRY(create_reference(s->ctx, &native));
   KCL_TRY(run_small(s->ctx, s, e, fusion, &here));
   KCL_TRY(run_small(native, s, e, fusion, &there));
   if (here.e->program->nrhs == there.e->program->nrhs) *difference = compare_runs(&here, &there);
@@ -174,7 +181,7 @@ int kcl_own_difference(const kcl_system *s, kcl_engine *e, double *difference) {
   kcl_context *native = NULL;
   trial_run here = {.e = e, .lent = true}, there = {.e = NULL}, tilted = {.lent = true};
   int rc;
-  KCL_TRY(kcl_context_create("cpu", 0, &native));
+  KCL_TRY(create_reference(s->ctx, &native));
   KCL_TRY(run_passes(&here, 0));
   KCL_TRY(run_natively(native, s, e, 0, &there));
   tilted.e = there.e;
