@@ -27,17 +27,7 @@ int main(void) {
 
 /* ---------------------------------------------------------------- faults */
 
-typedef enum fault {
-  NO_FAULT,
-  LAUNCH,
-  FINISH,
-  WAIT,
-  READ,
-  LOST,
-  HANGS,
-  SLOW_READ,
-  FAULTS
-} fault;
+typedef enum fault { NO_FAULT, LAUNCH, FINISH, WAIT, READ, LOST, HANGS, SLOW_READ, FAULTS } fault;
 static const char *const fault_name[] = {"no fault", "launch", "finish", "wait",
                                          "read",     "lost",   "hang",   "slow read"};
 static fault armed;
