@@ -89,9 +89,10 @@ static int find_levels(kcl_preconditioner *M, const kcl_choosing *c, int64_t lev
 
 int kcl_choose_solves(kcl_preconditioner *M, const kcl_choosing *c, kcl_factored *F) {
   const int64_t rows = c->A->rows, *levels = F->levels;
+  const bool gpu = M->ctx->layout == KCL_LAYOUT_GPU || M->ctx->sweeps;
   double error[2][2][KCL_MOST_SWEEPS + 1];
   int rc = find_levels(M, c, F->levels);
-  if (rc || M->ctx->layout != KCL_LAYOUT_GPU || (rc = measure_sweeps(M, c, error))) return rc;
+  if (rc || !gpu || (rc = measure_sweeps(M, c, error))) return rc;
   for (int i = 0; i < 2; i++) {
     F->sweeps[i] = enough(error[i], c->close);
     if (!F->sweeps[i] && !solvable(rows, levels[i])) F->sweeps[i] = enough(error[i], LOOSE);

@@ -77,6 +77,7 @@ struct kcl_context {
   bool selected;
   kcl_device device;
   kcl_layout layout;
+  bool sweeps; /* triangular factors are solved with as on a GPU, to compare with one */
   kcl_share_rule shares;
   kcl_images images;                /* of the device */
   int threads;                      /* of the native executor */

@@ -152,12 +152,19 @@ static double largest_difference(kcl_type t) {
   return t == KCL_S || t == KCL_C ? 0x1p-10 : 0x1p-32;
 }
 
+/* The native executor with the preconditioners of this device. */
+static int open_native(const kcl_context *device, kcl_context **out) {
+  const int rc = kcl_context_create("cpu", 0, out);
+  if (!rc) (*out)->sweeps = device->layout == KCL_LAYOUT_GPU;
+  return rc;
+}
+
 int kcl_small_difference(const kcl_system *s, const kcl_engine *e, kcl_fusion fusion,
                          double *difference) {
   kcl_context *native = NULL;
   trial_run here = {.e = NULL}, there = {.e = NULL};
   int rc;
-  KCL_TRY(kcl_context_create("cpu", 0, &native));
+  KCL_TRY(open_native(s->ctx, &native));
   KCL_TRY(run_small(s->ctx, s, e, fusion, &here));
   KCL_TRY(run_small(native, s, e, fusion, &there));
   if (here.e->program->nrhs == there.e->program->nrhs) *difference = compare_runs(&here, &there);
@@ -174,7 +181,7 @@ int kcl_own_difference(const kcl_system *s, kcl_engine *e, double *difference) {
   kcl_context *native = NULL;
   trial_run here = {.e = e, .lent = true}, there = {.e = NULL}, tilted = {.lent = true};
   int rc;
-  KCL_TRY(kcl_context_create("cpu", 0, &native));
+  KCL_TRY(open_native(s->ctx, &native));
   KCL_TRY(run_passes(&here, 0));
   KCL_TRY(run_natively(native, s, e, 0, &there));
   tilted.e = there.e;
