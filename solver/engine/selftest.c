@@ -22,7 +22,7 @@ enum { MOST_KEY = 1200 };
 
 static void make_key(const kcl_engine *e, kcl_fusion fusion, char key[MOST_KEY]) {
   const kcl_device *d = &e->ctx->device;
-  snprintf(key, MOST_KEY, "selftest 2\n%s\n%s\n%s\n%s\n%s\n%c %s %s %s %d %d %d\n%d",
+  snprintf(key, MOST_KEY, "selftest 3\n%s\n%s\n%s\n%s\n%s\n%c %s %s %s %d %d %d\n%d",
            d->platform_name, d->name, d->version, d->driver, kcl_version(),
            kcl_type_letter(e->program->type), kcl_engine_format(e), e->method->name,
            e->precond->name, e->program->nrhs, (int)fusion, (int)e->program->guarded,
