@@ -91,8 +91,8 @@ void kcl_opencl_unpin_host(kcl_context *ctx, kcl_pinned *p) {
 cl_int kcl_opencl_read_pinned(const kcl_context *ctx, cl_mem from, size_t offset, size_t bytes,
                               void *to) {
   cl_event read;
-  cl_int code = clEnqueueReadBuffer(ctx->opencl->queue, from, CL_FALSE, offset, bytes, to, 0, NULL,
-                                    &read);
+  cl_int code =
+      clEnqueueReadBuffer(ctx->opencl->queue, from, CL_FALSE, offset, bytes, to, 0, NULL, &read);
   if (code) return code;
   kcl_profile_keep(ctx->opencl, read, "read", bytes);
   code = clWaitForEvents(1, &read);

@@ -23,11 +23,11 @@ typedef struct transfer {
 /* ---------------------------------------------------------------- rooms */
 
 /* Reachable for those who look for leaks. */
-static kcl_room *_Atomic given_up;
+static kcl_room *_Atomic abandoned;
 
-static void give_up(kcl_room *room) {
-  room->next = atomic_load(&given_up);
-  while (!atomic_compare_exchange_weak(&given_up, &room->next, room)) continue;
+static void abandon_room(kcl_room *room) {
+  room->next = atomic_load(&abandoned);
+  while (!atomic_compare_exchange_weak(&abandoned, &room->next, room)) continue;
 }
 
 /* A transfer with an event for the caller is one command; others go in pieces. */
@@ -70,7 +70,7 @@ static cl_int enqueue_piece(const transfer *t, size_t at, size_t bytes, void *to
 }
 
 /* To the host, or, to NULL, from it. */
-static cl_int move_bytes(kcl_watched *w, const transfer *t, char *to, const char *from) {
+static cl_int move_through_room(kcl_watched *w, const transfer *t, char *to, const char *from) {
   const size_t size = room_bytes(t);
   kcl_room *room = take_room(w, size);
   cl_int code = room ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
@@ -85,7 +85,7 @@ static cl_int move_bytes(kcl_watched *w, const transfer *t, char *to, const char
     if (to && !code) memcpy(to + at, room->bytes, bytes);
   }
   if (gone)
-    give_up(room);
+    abandon_room(room);
   else if (room)
     give_room(w, room, size);
   return code;
@@ -101,7 +101,8 @@ cl_int CL_API_CALL kcl_watched_read(cl_command_queue queue, cl_mem buffer, cl_bo
   if (!w || !w->on)
     return kcl_cl_driver.clEnqueueReadBuffer(queue, buffer, blocking, offset, bytes, to, count,
                                              list, event);
-  return move_bytes(w, &(transfer){queue, buffer, offset, bytes, count, list, event}, to, NULL);
+  return move_through_room(w, &(transfer){queue, buffer, offset, bytes, count, list, event}, to,
+                           NULL);
 }
 
 cl_int CL_API_CALL kcl_watched_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -112,7 +113,8 @@ cl_int CL_API_CALL kcl_watched_write(cl_command_queue queue, cl_mem buffer, cl_b
   if (!w || !w->on)
     return kcl_cl_driver.clEnqueueWriteBuffer(queue, buffer, blocking, offset, bytes, from, count,
                                               list, event);
-  return move_bytes(w, &(transfer){queue, buffer, offset, bytes, count, list, event}, NULL, from);
+  return move_through_room(w, &(transfer){queue, buffer, offset, bytes, count, list, event}, NULL,
+                           from);
 }
 
 /* What is mapped is the driver's memory. */

@@ -94,7 +94,7 @@ static cl_ulong groups_of(const kcl_run *r, const kcl_stage *s) {
   return (cl_ulong)(groups < 1 ? 1 : groups < most ? groups : most);
 }
 
-static void put_sizes(const kcl_stored *A, cl_ulong *w) {
+static void put_matrix_sizes(const kcl_stored *A, cl_ulong *w) {
   w[0] = (cl_ulong)A->rows, w[1] = (cl_ulong)A->cols;
   for (int a = 0; a < A->arrays; a++) w[2 + a] = (cl_ulong)A->array[a].count;
 }
@@ -112,7 +112,7 @@ static void put_words(const kcl_run *r, const kcl_series_parts *parts, const kcl
   for (int p = 0; p < s->A->params; p++)
     w[KCL_WORD_MATRIX + s->A->arrays + p] = (cl_ulong)s->A->param[p].value;
   for (int v = 0; v < count; v++) w[KCL_WORD_VECTOR + v] = address[vector_at(used[v])];
-  if (r->k->guarded) put_sizes(s->A, w + KCL_WORD_SIZES);
+  if (r->k->guarded) put_matrix_sizes(s->A, w + KCL_WORD_SIZES);
 }
 
 /* Stages of series before stage `number` of `phase`; with phase KCL_PHASES, all of them. */
