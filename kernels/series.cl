@@ -5,7 +5,7 @@
  *   operations    the calls of these
  *   products      a function per kind of matrix and of vectors
  *   cases         the calls of these
- *   *_words       arrays and integers of a matrix, and vectors of a stage, at most
+ *   *_words       arrays and integers of a matrix, vectors of a stage, and sizes of a guarded matrix, at most
  */
 /* The words of a stage in the table (core/opencl/series/series.h); addresses of buffers, and integers. */
 enum {
@@ -17,7 +17,8 @@ enum {
   WORD_LANES, /* work-items per row */
   WORD_MATRIX,
   WORD_VECTOR = WORD_MATRIX + @matrix_words@,
-  WORDS = WORD_VECTOR + @vector_words@
+  WORD_SIZES = WORD_VECTOR + @vector_words@, /* of a guarded matrix: rows, columns, elements of each array */
+  WORDS = WORD_SIZES + @size_words@
 };
 @elements@
 /* Row i of the product, by the operations of the stage. */

@@ -1,6 +1,6 @@
 /* Series of stages in one launch (core/opencl/series/series.c): as many iterations as with a launch per stage, in every type and with
- * several right-hand sides, in few launches; a group that does not come to a barrier; stages that are too large; programs that
- * systems share.
+ * several right-hand sides, in few launches; with the option guard, too, where levels share functions but have sizes of their own; a
+ * group that does not come to a barrier; stages that are too large; programs that systems share.
  */
 #include "solver/solver.h"
 #include "tests/calls.h"
@@ -25,6 +25,7 @@ typedef struct job {
   const char *kind, *precond, *method;
   kcl_type precision;
   int nrhs;
+  bool guard;
 } job;
 
 static const kcl_run *run_of(const kcl_solver *s) { return s->selection.engine->executor.data; }
@@ -42,7 +43,8 @@ static outcome solve(kcl_context *ctx, const job *j, const char *series) {
   kcl_report r[KCL_MAX_NRHS] = {{0}};
   kcl_options o = cg_options();
   outcome out = {.off = 0};
-  o.solver = j->method, o.precond = j->precond, o.format = "csr-scalar", o.nrhs = j->nrhs;
+  o.solver = j->method, o.precond = j->precond, o.format = "csr-scalar", o.nrhs = j->nrhs,
+  o.guard = j->guard;
   o.precision = j->precision, o.tol = j->precision == KCL_S || j->precision == KCL_C ? 1e-4 : 1e-9;
   setenv("KRYLOCL_SERIES", series, 1);
   if (!CHECKF(!kcl_generate(ctx, j->kind, &A, NULL), "%s", kcl_error())) return out;
@@ -58,6 +60,8 @@ static outcome solve(kcl_context *ctx, const job *j, const char *series) {
              "%s, %s, type %c: %s", j->kind, j->precond, kcl_type_letter(j->precision),
              kcl_error()))
     count_launches(run_of(s), &out), out.iterations = r->iterations;
+  CHECKF(!r->guard_errors, "%s, %s: the guard found %lld errors", j->kind, j->precond,
+         (long long)r->guard_errors);
   kcl_copy(KCL_Z, image, A->type, x + (size_t)((j->nrhs - 1) * n) * size, n, 1);
   for (int64_t i = 0; i < n; i++) out.off = fmax(out.off, cabs(image[i] - 1));
   free(b), free(x), free(one), free(image), free(typed), kcl_solver_free(&s), kcl_csr_free(&A);
@@ -91,7 +95,7 @@ static bool reopen(place *p, const char *layout, const char *options) {
 
 /* Two groups of which one is waited for in vain: one launch per stage. */
 static void test_missing(kcl_context *ctx) {
-  const job j = {"poisson2d:24", "amg", "cg", KCL_D, 1};
+  const job j = {"poisson2d:24", "amg", "cg", KCL_D, 1, false};
   const outcome o = solve(ctx, &j, "1000000000");
   CHECKF(o.launches == o.stages && o.iterations > 2, "%d stages, %d launches, %lld iterations",
          o.stages, o.launches, (long long)o.iterations);
@@ -99,9 +103,9 @@ static void test_missing(kcl_context *ctx) {
 
 /* Another system with levels of the same kinds needs no program that the first did not. */
 static void test_second_system(kcl_context *ctx) {
-  static const job first = {"poisson2d:40", "amg", "cg", KCL_D, 1},
-                   second = {"poisson3d:14", "amg", "cg", KCL_D, 1},
-                   third = {"jump2d:30", "amg", "cg", KCL_D, 1};
+  static const job first = {"poisson2d:40", "amg", "cg", KCL_D, 1, false},
+                   second = {"poisson3d:14", "amg", "cg", KCL_D, 1, false},
+                   third = {"jump2d:30", "amg", "cg", KCL_D, 1, false};
   const int before = ctx->opencl->builds;
   const outcome a = solve(ctx, &first, "1000000000");
   const int needed = ctx->opencl->builds;
@@ -113,11 +117,13 @@ static void test_second_system(kcl_context *ctx) {
 }
 
 int main(void) {
-  static const job jobs[] = {{"poisson2d:40", "amg", "cg", KCL_D, 1},
-                             {"poisson2d:24", "amg", "cg", KCL_S, 3},
-                             {"convection:20", "amg", "idr", KCL_D, 1},
-                             {"magnetic:20", "chebyshev", "cg", KCL_Z, 1},
-                             {"magnetic:20", "chebyshev", "cg", KCL_C, 2}};
+  static const job jobs[] = {{"poisson2d:40", "amg", "cg", KCL_D, 1, false},
+                             {"poisson2d:24", "amg", "cg", KCL_S, 3, false},
+                             {"convection:20", "amg", "idr", KCL_D, 1, false},
+                             {"poisson2d:40", "amg", "cg", KCL_D, 1, true},
+                             {"convection:20", "amg", "bicgstab", KCL_D, 1, true},
+                             {"magnetic:20", "chebyshev", "cg", KCL_Z, 1, false},
+                             {"magnetic:20", "chebyshev", "cg", KCL_C, 2, false}};
   setenv("KRYLOCL_PERSISTENT", "0", 1); /* it has no launches of stages */
   open_places();
   for (int i = 0; i < place_count; i++) {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Devices that are lost during a solve, seen from the program: a launch that fails, all calls from then on, and a launch that never
-# ends. With --fallback cpu the exit code is 0 and x is checked; without it 4, and the x that had been read back is written with its
+# Devices that are lost during a solve, seen from the program: a launch that fails, all calls from then on, a launch that never
+# ends, and a launch and a read that end later than they are waited for. With --fallback cpu the exit code is 0 and x is checked; without it 4, and the x that had been read back is written with its
 # residual. The process ends although the driver hangs. Usage: tests/fallback.sh build/krylocl
 . "$(dirname "$0")/program.inc"
 root=$(cd "$OLDPWD" && cd "$(dirname "$0")/.." && pwd)
@@ -11,13 +11,15 @@ case ${SAN:+asan}$(ldd "$prog" 2>/dev/null) in
 *asan*) skip_all "the sanitizer must be loaded first" ;;
 '') skip_all "no LD_PRELOAD here" ;;
 esac
-${CC:-cc} -shared -fPIC -O1 -o shim.so "$root/tests/faults/opencl.c" -ldl -Wl,--no-as-needed -l:libOpenCL.so.1 2>log || skip_all "$(head -1 log)"
+${CC:-cc} -shared -fPIC -O1 -o shim.so "$root/tests/faults/opencl.c" -pthread -ldl -Wl,--no-as-needed -l:libOpenCL.so.1 2>log || skip_all "$(head -1 log)"
 "$prog" generate poisson2d:100 -q -o A.mtx --rhs b.rhs
 solve() { "$prog" solve A.mtx b.rhs -d opencl -s cg -p jacobi -f csr-scalar --tol 1e-10 --checkpoint c.kck --every 0.001s "$@"; }
 solve -q 2>err || skip_all "$(head -1 err)"
 
 FAULT_CALL=clEnqueueNDRangeKernel LD_PRELOAD=$dir/shim.so FAULT_COUNT=$dir/count solve -q
 launches=$(cat count)
+FAULT_CALL=clEnqueueReadBuffer LD_PRELOAD=$dir/shim.so FAULT_COUNT=$dir/count solve -q
+reads=$(cat count)
 
 # lost WHAT VARIABLES -- OPTIONS: in the middle of the solve; leaves the exit code in $got
 lost() {
@@ -45,6 +47,8 @@ each() {
 each "a launch that fails" FAULT_CALL=clEnqueueNDRangeKernel clEnqueueNDRangeKernel
 each "all later launches" "FAULT_CALL=clEnqueueNDRangeKernel FAULT_LAST=1" clEnqueueNDRangeKernel
 each "a launch that never ends" "FAULT_CALL=clEnqueueNDRangeKernel FAULT_HANGS=1" "no answer"
+each "a launch that ends late" "FAULT_CALL=clEnqueueNDRangeKernel FAULT_HANGS=1 FAULT_WAKES=10.2" "no answer"
+each "a read that ends late" "FAULT_CALL=clEnqueueReadBuffer FAULT_AT=$((reads * 3 / 4)) FAULT_HANGS=1 FAULT_WAKES=10.2" "no answer"
 
 # In the set-up: the CPU from the beginning.
 (

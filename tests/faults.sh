@@ -14,7 +14,7 @@ case ${SAN:+asan}$(ldd "$prog" 2>/dev/null) in
 esac
 for shim in opencl alloc threads; do
   libraries=-ldl
-  [ $shim != opencl ] || libraries="-ldl -Wl,--no-as-needed -l:libOpenCL.so.1" # which the library then finds loaded, behind it
+  [ $shim != opencl ] || libraries="-pthread -ldl -Wl,--no-as-needed -l:libOpenCL.so.1" # which the library then finds loaded, behind it
   ${CC:-cc} -shared -fPIC -O1 -o $shim.so "$root/tests/faults/$shim.c" $libraries 2>log || { echo "skip $shim: $(head -1 log)"; rm -f $shim.so; }
 done
 

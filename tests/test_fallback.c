@@ -1,5 +1,5 @@
 /* Devices that are lost during a solve. The functions of the driver are this program's: the k-th launch, wait or read fails, all calls
- * fail from then on, or the queue gets a command that never ends. With the option fallback the solve converges on the CPU, and its
+ * fail from then on, the queue gets a command that never ends, or a blocking read takes too long. With the option fallback the solve converges on the CPU, and its
  * residual, recomputed here, is below the tolerance; without it the solve ends with the best x that had been read back. */
 #include "core/base/context.h"
 #ifndef KCL_NO_OPENCL
@@ -27,9 +27,9 @@ int main(void) {
 
 /* ---------------------------------------------------------------- faults */
 
-typedef enum fault { NO_FAULT, LAUNCH, FINISH, WAIT, READ, LOST, HANGS, FAULTS } fault;
+typedef enum fault { NO_FAULT, LAUNCH, FINISH, WAIT, READ, LOST, HANGS, SLOW_READ, FAULTS } fault;
 static const char *const fault_name[] = {"no fault", "launch", "finish", "wait",
-                                         "read",     "lost",   "hang"};
+                                         "read",     "lost",   "hang",   "slow read"};
 static fault armed;
 static long left; /* calls until it strikes */
 static bool gone; /* LOST, and it has struck */
@@ -39,6 +39,10 @@ static __typeof__(clFinish) driver_finish;
 static __typeof__(clWaitForEvents) driver_wait;
 static __typeof__(clEnqueueReadBuffer) driver_read;
 static cl_event(CL_API_CALL *create_gate)(cl_context, cl_int *);
+static cl_int(CL_API_CALL *set_gate)(cl_event, cl_int);
+static cl_int(CL_API_CALL *finish_gate)(cl_command_queue); /* waits for a lost queue, too */
+static cl_event gate; /* of the latest hang; NULL: there was none */
+static cl_command_queue gated;
 
 static bool strikes(fault which) {
   if (gone) return true;
@@ -49,12 +53,21 @@ static bool strikes(fault which) {
   return true;
 }
 
-/* An event that nobody sets, before the launch: what is enqueued later waits behind it. */
-static cl_event never(cl_command_queue queue) {
+/* An event that nobody sets before the device is lost: what is enqueued later waits behind it. No wait before had so short a limit. */
+static const cl_event *close_gate(cl_command_queue queue) {
   cl_context context;
   cl_int code;
   clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
-  return create_gate(context, &code);
+  gate = create_gate(context, &code), gated = queue;
+  kcl_watched_queue(queue)->given = 1;
+  return &gate;
+}
+
+/* The device goes on with all that was enqueued, late. */
+static void open_gate(void) {
+  if (!gate) return;
+  CHECK(!set_gate(gate, CL_COMPLETE) && !finish_gate(gated));
+  gate = NULL;
 }
 
 static cl_int CL_API_CALL launch_or_fail(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
@@ -64,9 +77,7 @@ static cl_int CL_API_CALL launch_or_fail(cl_command_queue queue, cl_kernel kerne
   if (strikes(LAUNCH)) return CL_OUT_OF_RESOURCES;
   if (!strikes(HANGS))
     return driver_launch(queue, kernel, dims, offset, global, group, count, list, event);
-  const cl_event gate = never(queue);
-  kcl_watched_queue(queue)->given = 1; /* no wait before had so short a limit */
-  return driver_launch(queue, kernel, dims, offset, global, group, 1, &gate, event);
+  return driver_launch(queue, kernel, dims, offset, global, group, 1, close_gate(queue), event);
 }
 
 static cl_int CL_API_CALL finish_or_fail(cl_command_queue queue) {
@@ -80,9 +91,9 @@ static cl_int CL_API_CALL wait_or_fail(cl_uint count, const cl_event *list) {
 static cl_int CL_API_CALL read_or_fail(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
                                        size_t offset, size_t bytes, void *to, cl_uint count,
                                        const cl_event *list, cl_event *event) {
-  return strikes(READ)
-             ? CL_OUT_OF_RESOURCES
-             : driver_read(queue, buffer, blocking, offset, bytes, to, count, list, event);
+  if (strikes(READ)) return CL_OUT_OF_RESOURCES;
+  if (blocking && strikes(SLOW_READ)) count = 1, list = close_gate(queue);
+  return driver_read(queue, buffer, blocking, offset, bytes, to, count, list, event);
 }
 
 static void replace_calls(void) {
@@ -92,6 +103,8 @@ static void replace_calls(void) {
   driver_wait = clWaitForEvents, clWaitForEvents = wait_or_fail;
   driver_read = clEnqueueReadBuffer, clEnqueueReadBuffer = read_or_fail;
   *(void **)&create_gate = kcl_cl_find("clCreateUserEvent");
+  *(void **)&set_gate = kcl_cl_find("clSetUserEventStatus");
+  *(void **)&finish_gate = kcl_cl_find("clFinish");
 }
 
 static void arm(fault which, long calls) { armed = which, left = calls, gone = false; }
@@ -205,6 +218,17 @@ static int64_t most_lost_at(const trial *t) {
   return at;
 }
 
+/* What the device does after it was lost reaches no memory of the caller's. */
+static void check_late_end(trial *t, const char *how) {
+  const size_t bytes = (size_t)(t->A->rows * t->nrhs) * sizeof *t->x;
+  double *x = malloc(bytes);
+  memcpy(x, t->x, bytes);
+  kcl_solver_free(&t->s);
+  open_gate();
+  CHECKF(!memcmp(x, t->x, bytes), "%s, %s: x changed afterwards", t->what, how);
+  free(x);
+}
+
 /* In the middle of a solve, with the option and without it. */
 static void test_fault(const char *system, const kcl_options *o, int nrhs, fault which) {
   trial t;
@@ -217,6 +241,7 @@ static void test_fault(const char *system, const kcl_options *o, int nrhs, fault
     (with ? check_continued : check_ended)(&t, fault_name[which]);
     if (which != FINISH && !strcmp(o->precond, "jacobi")) /* others have few batches */
       CHECKF(most_lost_at(&t) > 0, "%s, %s: no x was read back", t.what, fault_name[which]);
+    check_late_end(&t, fault_name[which]);
     close_trial(&t);
   }
 }

@@ -4,23 +4,27 @@
  *   FAULT_AT=n          the call that fails; unset: none       FAULT_LAST=1   and all after it
  *   FAULT_CALL=name     count only calls of this name          FAULT_CODE=c   the code, -5: CL_OUT_OF_RESOURCES
  *   FAULT_COUNT=file    receives the number of calls at the end
- *   FAULT_HANGS=1       a launch does not fail, but never ends: it waits for an event that nobody sets */
+ *   FAULT_HANGS=1       a launch, read or write does not fail, but never ends: it waits for an event that nobody sets
+ *   FAULT_WAKES=s       but this library, after so many seconds: then the device goes on with all that was enqueued */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static atomic_long calls;
 static long fail_at;
 static cl_int code;
 static const char *only;
 static bool and_later, hangs;
+static double wakes; /* 0: never */
 
 static long number(const char *name, long otherwise) {
   const char *text = getenv(name);
@@ -31,6 +35,7 @@ __attribute__((constructor)) static void begin(void) {
   fail_at = number("FAULT_AT", 0), code = (cl_int)number("FAULT_CODE", CL_OUT_OF_RESOURCES);
   only = getenv("FAULT_CALL"), and_later = getenv("FAULT_LAST") != NULL;
   hangs = getenv("FAULT_HANGS") != NULL;
+  wakes = getenv("FAULT_WAKES") ? atof(getenv("FAULT_WAKES")) : 0;
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -109,28 +114,42 @@ CODE(clSetKernelArg, (cl_kernel k, cl_uint i, size_t n, const void *v), (k, i, n
 CODE(clGetKernelWorkGroupInfo,
      (cl_kernel k, cl_device_id d, cl_kernel_work_group_info i, size_t n, void *v, size_t *got),
      (k, d, i, n, v, got))
-/* An event that nobody sets. */
-static cl_event never(cl_command_queue q) {
-  cl_context context;
-  cl_int err;
-  clGetCommandQueueInfo(q, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
-  return clCreateUserEvent(context, &err);
+static void *wake(void *gate) {
+  nanosleep(&(struct timespec){(time_t)wakes, (long)((wakes - (double)(time_t)wakes) * 1e9)}, NULL);
+  clSetUserEventStatus(gate, CL_COMPLETE);
+  return NULL;
 }
 
-cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o,
-                              const size_t *g, const size_t *l, WAIT) {
-  REAL(clEnqueueNDRangeKernel);
-  if (!fails("clEnqueueNDRangeKernel")) return real(q, k, n, o, g, l, waits, wait, event);
-  if (!hangs) return code;
-  const cl_event gate = never(q);
-  return real(q, k, n, o, g, l, 1, &gate, event);
+/* An event that nobody sets, or late. */
+static cl_event hang(cl_command_queue q) {
+  cl_context context;
+  cl_int err;
+  pthread_t thread;
+  clGetCommandQueueInfo(q, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+  const cl_event gate = clCreateUserEvent(context, &err);
+  if (wakes > 0 && !pthread_create(&thread, NULL, wake, gate)) pthread_detach(thread);
+  return gate;
 }
-CODE(clEnqueueReadBuffer,
-     (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, void *v, WAIT),
-     (q, m, b, o, n, v, waits, wait, event))
-CODE(clEnqueueWriteBuffer,
-     (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, const void *v, WAIT),
-     (q, m, b, o, n, v, waits, wait, event))
+
+/* Commands that may hang: those of blocking calls would not return. */
+#define COMMAND(f, parameters, arguments, delayed)                                                 \
+  cl_int f parameters {                                                                            \
+    REAL(f);                                                                                       \
+    if (!fails(#f)) return real arguments;                                                         \
+    if (!hangs) return code;                                                                       \
+    const cl_event gate = hang(q);                                                                 \
+    return real delayed;                                                                           \
+  }
+COMMAND(clEnqueueNDRangeKernel,
+        (cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g,
+         const size_t *l, WAIT),
+        (q, k, n, o, g, l, waits, wait, event), (q, k, n, o, g, l, 1, &gate, event))
+COMMAND(clEnqueueReadBuffer,
+        (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, void *v, WAIT),
+        (q, m, b, o, n, v, waits, wait, event), (q, m, b, o, n, v, 1, &gate, event))
+COMMAND(clEnqueueWriteBuffer,
+        (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, const void *v, WAIT),
+        (q, m, b, o, n, v, waits, wait, event), (q, m, b, o, n, v, 1, &gate, event))
 CODE(clEnqueueCopyBuffer,
      (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t p, size_t n, WAIT),
      (q, a, b, o, p, n, waits, wait, event))

@@ -78,11 +78,20 @@ static int lanes(const kcl_emit *e) {
   return e->g->series ? kcl_series_lanes(e->k, e->s->A) : kcl_emit_matrix(e)->kernel.lanes;
 }
 
+/* Size number i of a guarded matrix, a constant. In a series it is a word of the stage: matrices of other sizes share its functions. */
+static void put_size(kcl_source *t, const kcl_emit *e, int i, int64_t size) {
+  if (e->g->series)
+    kcl_put(t, " ((idx)series_words[WORD_SIZES + %d])\n", i);
+  else
+    kcl_put(t, " %lld\n", (long long)size);
+}
+
 /* Sizes of a guarded matrix, which bound its indices (kernels/rows.clh). */
-static void put_sizes(kcl_source *t, const kcl_stored *m) {
-  kcl_put(t, "#define A_ROWS %lld\n#define A_COLS %lld\n", (long long)m->rows, (long long)m->cols);
+static void put_sizes(kcl_source *t, const kcl_emit *e, const kcl_stored *m) {
+  kcl_put(t, "#define A_ROWS"), put_size(t, e, 0, m->rows);
+  kcl_put(t, "#define A_COLS"), put_size(t, e, 1, m->cols);
   for (int i = 0; i < m->arrays; i++)
-    kcl_put(t, "#define COUNT_%s %lld\n", m->array[i].name, (long long)m->array[i].count);
+    kcl_put(t, "#define COUNT_%s", m->array[i].name), put_size(t, e, 2 + i, m->array[i].count);
 }
 
 static void put_sizes_end(kcl_source *t, const kcl_stored *m) {
@@ -109,7 +118,7 @@ void kcl_put_format(kcl_source *t, const kcl_emit *e) {
   kcl_put(t, kcl_emit_narrow(e, e->s->x) ? "#define STORED narrow\n#define OF_STORED of_narrow\n"
                                          : "#define STORED element\n#define OF_STORED\n");
   put_emit(t, e);
-  if (e->k->guarded) put_sizes(t, m);
+  if (e->k->guarded) put_sizes(t, e, m);
   kcl_put_file(t, file);
   if (e->k->guarded) put_sizes_end(t, m);
   kcl_put(

@@ -12,7 +12,8 @@
  *   program_build.c  those of a set-up; compile.c: one compilation
  *   compile_cost.c   seconds that compilations take; compile_ahead.c: those beside the iterations
  *   profile.c        event times
- *   watch.c          limits of waits; a device that does not answer; watched_calls.c: the calls that have them
+ *   watch.c          limits of waits; a device that does not answer; watched_calls.c and
+ *                    watched_transfers.c: the calls that have them
  */
 #ifndef KCL_OPENCL_DEVICE_H
 #define KCL_OPENCL_DEVICE_H
@@ -91,6 +92,9 @@ int kcl_opencl_write_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t
                            const void *from);
 int kcl_opencl_pin_host(kcl_context *ctx, size_t bytes, const char *what, kcl_pinned *out);
 void kcl_opencl_unpin_host(kcl_context *ctx, kcl_pinned *p);
+/* Reads into such memory, in the context's queue, and waits: without the copy of other blocking reads under a limit. */
+cl_int kcl_opencl_read_pinned(const kcl_context *ctx, cl_mem from, size_t offset, size_t bytes,
+                              void *to);
 void kcl_opencl_register_host(kcl_context *ctx, void *memory, size_t bytes, kcl_pinned *out);
 void kcl_opencl_end_conversions(kcl_opencl *o);
 

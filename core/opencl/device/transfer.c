@@ -78,10 +78,24 @@ void kcl_opencl_register_host(kcl_context *ctx, void *memory, size_t bytes, kcl_
     clReleaseMemObject(buffer);
 }
 
+/* Memory that a transfer may still reach, since the driver fails, stays. */
 void kcl_opencl_unpin_host(kcl_context *ctx, kcl_pinned *p) {
+  cl_int code = CL_SUCCESS;
   if (p->data)
-    clEnqueueUnmapMemObject(ctx->opencl->queue, p->buffer, p->data, 0, NULL, NULL),
-        clFinish(ctx->opencl->queue);
-  if (p->buffer) clReleaseMemObject(p->buffer);
+    code = clEnqueueUnmapMemObject(ctx->opencl->queue, p->buffer, p->data, 0, NULL, NULL);
+  if (p->data && !code) code = clFinish(ctx->opencl->queue);
+  if (p->buffer && !code) clReleaseMemObject(p->buffer);
   *p = (kcl_pinned){NULL, NULL};
+}
+
+cl_int kcl_opencl_read_pinned(const kcl_context *ctx, cl_mem from, size_t offset, size_t bytes,
+                              void *to) {
+  cl_event read;
+  cl_int code =
+      clEnqueueReadBuffer(ctx->opencl->queue, from, CL_FALSE, offset, bytes, to, 0, NULL, &read);
+  if (code) return code;
+  kcl_profile_keep(ctx->opencl, read, "read", bytes);
+  code = clWaitForEvents(1, &read);
+  clReleaseEvent(read);
+  return code;
 }

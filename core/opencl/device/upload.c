@@ -171,9 +171,8 @@ void kcl_opencl_unpin(kcl_opencl *o) {
   kcl_background_await(&o->pins);
   for (int i = 0; i < KCL_CHUNKS; i++)
     if (o->sent[i]) clWaitForEvents(1, &o->sent[i]), clReleaseEvent(o->sent[i]);
-  if (o->chunks) {
-    clEnqueueUnmapMemObject(o->queue, o->pinned, o->chunks, 0, NULL, NULL);
-    clFinish(o->queue);
-  }
-  if (o->pinned) clReleaseMemObject(o->pinned);
+  cl_int code = CL_SUCCESS;
+  if (o->chunks) code = clEnqueueUnmapMemObject(o->queue, o->pinned, o->chunks, 0, NULL, NULL);
+  if (o->chunks && !code) code = clFinish(o->queue);
+  if (o->pinned && !code) clReleaseMemObject(o->pinned); /* else a chunk may be on its way */
 }

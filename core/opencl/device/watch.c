@@ -6,9 +6,9 @@
  * KRYLOCL_WATCHDOG seconds, 0: no limit. It holds while a solve iterates; compilers and set-ups may take minutes.
  *
  * After it the OpenCL context is lost: waits return KCL_CL_LOST at once, and its objects are abandoned, since their release would
- * wait for the device. The memory stays the process's until it ends.
+ * wait for the device. The memory stays the process's until it ends, also that of transfers on the host (watched_transfers.c).
  *
- * Cost: an event per blocking transfer and a marker per clFinish; none per launch. */
+ * Cost: an event and a copy per blocking transfer, and a marker per clFinish; none per launch. */
 #include "core/opencl/device/watch.h"
 #include <pthread.h>
 #include <sched.h>
@@ -70,7 +70,7 @@ void kcl_watch_end(kcl_opencl *o) {
   while (*at != o->watched) at = &(*at)->next;
   *at = o->watched->next;
   pthread_mutex_unlock(&listing);
-  free(o->watched), o->watched = NULL;
+  free(o->watched->room), free(o->watched), o->watched = NULL;
 }
 
 void kcl_opencl_watch(kcl_context *ctx, bool on) {

@@ -1,4 +1,5 @@
-/* The functions of the table (cl.h) that wait, and those that release, as the library calls them: see watch.c. */
+/* The functions of the table (cl.h) that wait, and those that release, as the library calls them: see watch.c; transfers:
+ * watched_transfers.c. */
 #include "core/opencl/device/watch.h"
 
 /* All that is enqueued; CL_SUCCESS where nothing watches it: the driver waits. */
@@ -14,7 +15,7 @@ static cl_int await_queue(cl_command_queue queue) {
   return code;
 }
 
-/* ---------------------------------------------------------------- functions of the table */
+/* ---------------------------------------------------------------- waits */
 
 static cl_int CL_API_CALL watched_finish(cl_command_queue queue) {
   const cl_int code = await_queue(queue);
@@ -32,63 +33,6 @@ static cl_int CL_API_CALL watched_wait(cl_uint count, const cl_event *list) {
     if (w && w->on) code = kcl_watch_event(w, queue, list[i]);
   }
   return code ? code : kcl_cl_driver.clWaitForEvents(count, list);
-}
-
-/* A transfer was enqueued that is to block: waits for it, and hands its event out where that is wanted. A wait that fails is repeated:
- * the transfer may go on, in memory that the caller is about to free. */
-static cl_int end_transfer(kcl_watched *w, cl_command_queue queue, cl_event mine, cl_event *event) {
-  cl_int code = kcl_watch_event(w, queue, mine);
-  if (!code) code = kcl_cl_driver.clWaitForEvents(1, &mine);
-  if (code && code != KCL_CL_LOST && kcl_watch_event(w, queue, mine) == KCL_CL_LOST)
-    code = KCL_CL_LOST;
-  if (event)
-    *event = mine;
-  else if (code != KCL_CL_LOST)
-    kcl_cl_driver.clReleaseEvent(mine);
-  return code;
-}
-
-static cl_int CL_API_CALL watched_read(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                       size_t offset, size_t bytes, void *to, cl_uint count,
-                                       const cl_event *list, cl_event *event) {
-  kcl_watched *w = blocking ? kcl_watched_queue(queue) : NULL;
-  cl_event mine;
-  if (w && w->lost) return KCL_CL_LOST;
-  if (!w || !w->on)
-    return kcl_cl_driver.clEnqueueReadBuffer(queue, buffer, blocking, offset, bytes, to, count,
-                                             list, event);
-  const cl_int code = kcl_cl_driver.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, bytes, to,
-                                                        count, list, &mine);
-  return code ? code : end_transfer(w, queue, mine, event);
-}
-
-static cl_int CL_API_CALL watched_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                        size_t offset, size_t bytes, const void *from,
-                                        cl_uint count, const cl_event *list, cl_event *event) {
-  kcl_watched *w = blocking ? kcl_watched_queue(queue) : NULL;
-  cl_event mine;
-  if (w && w->lost) return KCL_CL_LOST;
-  if (!w || !w->on)
-    return kcl_cl_driver.clEnqueueWriteBuffer(queue, buffer, blocking, offset, bytes, from, count,
-                                              list, event);
-  const cl_int code = kcl_cl_driver.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, bytes,
-                                                         from, count, list, &mine);
-  return code ? code : end_transfer(w, queue, mine, event);
-}
-
-static void *CL_API_CALL watched_map(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                     cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
-                                     const cl_event *list, cl_event *event, cl_int *code) {
-  kcl_watched *w = blocking ? kcl_watched_queue(queue) : NULL;
-  cl_event mine;
-  if (w && w->lost) return *code = KCL_CL_LOST, NULL;
-  if (!w || !w->on)
-    return kcl_cl_driver.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, bytes, count,
-                                            list, event, code);
-  void *mapped = kcl_cl_driver.clEnqueueMapBuffer(queue, buffer, CL_FALSE, flags, offset, bytes,
-                                                  count, list, &mine, code);
-  if (!*code) *code = end_transfer(w, queue, mine, event);
-  return *code ? NULL : mapped;
 }
 
 /* ---------------------------------------------------------------- what a lost context leaves behind */
@@ -147,8 +91,8 @@ static cl_int CL_API_CALL unmap_buffer(cl_command_queue queue, cl_mem buffer, vo
 void kcl_watch_install(struct kcl_cl *table) {
   kcl_cl_driver = *table;
   table->clFinish = watched_finish, table->clWaitForEvents = watched_wait;
-  table->clEnqueueReadBuffer = watched_read, table->clEnqueueWriteBuffer = watched_write;
-  table->clEnqueueMapBuffer = watched_map, table->clEnqueueUnmapMemObject = unmap_buffer;
+  table->clEnqueueReadBuffer = kcl_watched_read, table->clEnqueueWriteBuffer = kcl_watched_write;
+  table->clEnqueueMapBuffer = kcl_watched_map, table->clEnqueueUnmapMemObject = unmap_buffer;
   table->clReleaseMemObject = release_buffer, table->clReleaseKernel = release_kernel;
   table->clReleaseProgram = release_program, table->clReleaseEvent = release_event;
   table->clReleaseCommandQueue = release_queue, table->clReleaseContext = release_context;

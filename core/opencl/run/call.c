@@ -22,11 +22,6 @@ int kcl_run_open_calls(kcl_run *r) {
                              &r->called);
 }
 
-static cl_int enqueue_read(kcl_run *r, cl_mem from, bool wait, size_t at, size_t bytes, void *to) {
-  return clEnqueueReadBuffer(run_queue(r), from, wait, at, bytes, to, 0, NULL,
-                             kcl_profile_event(run_context(r)->opencl, "read", bytes));
-}
-
 /* rc: of what came before. On ranks a function is called after a failure, too: it may exchange elements with those of others. */
 static int call_after(int rc, const kcl_stored *A, void *x, void *y) {
   const int own = kcl_shell_apply(A, x, y, NULL);
@@ -38,8 +33,11 @@ static int call_on_host(kcl_run *r, const kcl_stage *s, const kcl_stored *A, cl_
   char *host = r->called.data, *host_x = host + HEAD, *host_y = host_x + aligned_bytes(r, A->cols);
   const size_t bytes = (size_t)A->rows * r->scalar_bytes;
   const kcl_control *control = r->called.data;
-  cl_int code = enqueue_read(r, r->states, false, kcl_run_state(r), sizeof *control, host);
-  if (!code) code = enqueue_read(r, x, true, 0, (size_t)A->cols * r->scalar_bytes, host_x);
+  cl_int code = clEnqueueReadBuffer(
+      run_queue(r), r->states, CL_FALSE, kcl_run_state(r), sizeof *control, host, 0, NULL,
+      kcl_profile_event(run_context(r)->opencl, "read", sizeof *control));
+  if (!code)
+    code = kcl_opencl_read_pinned(run_context(r), x, 0, (size_t)A->cols * r->scalar_bytes, host_x);
   int rc = kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "reading x for a function");
   if (!rc && s && control->stop && !(control->cycle_open && s->cycle_end)) return KCL_OK;
   if (!rc || kcl_program_ranks(r->k)) rc = call_after(rc, A, host_x, host_y);

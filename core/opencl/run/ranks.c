@@ -172,8 +172,7 @@ static cl_int read_polling(const kcl_run *r, const device_partials *p) {
 static cl_int read_partials(const kcl_run *r, const device_partials *p) {
   const size_t bytes = kcl_poll_bytes(r->k) + p->whole;
   if (r->group > 1) return read_polling(r, p);
-  return clEnqueueReadBuffer(run_queue(r), r->states, CL_TRUE, p->at, bytes, r->ranks.sums.data, 0,
-                             NULL, kcl_profile_event(run_context(r)->opencl, "read", bytes));
+  return kcl_opencl_read_pinned(run_context(r), r->states, p->at, bytes, r->ranks.sums.data);
 }
 
 /* Adds the partial sums of a stage's groups over all ranks. */
@@ -230,6 +229,17 @@ static int open_transfers(kcl_run *r) {
  * executors, which do not send the number of stopped ranks. */
 static bool ends_together(const kcl_ranks *ranks) { return !ranks->sum_rows && !ranks->unlike; }
 
+/* Pinned memory: control blocks and slots, partial sums, totals. */
+static int pin_sums(kcl_run *r, size_t sums) {
+  const size_t head = kcl_poll_bytes(r->k), partial = sums * r->scalar_bytes,
+               total = (size_t)(kcl_program_dots(r->k) * r->width) * r->scalar_bytes;
+  int rc = kcl_opencl_pin_host(run_context(r), head + partial + total, "sums", &r->ranks.sums);
+  if (rc) return rc;
+  r->ranks.partial = (char *)r->ranks.sums.data + head;
+  r->ranks.total = r->ranks.partial + partial;
+  return KCL_OK;
+}
+
 int kcl_run_open_ranks(kcl_run *r) {
   const size_t sums =
       (size_t)kcl_program_dots(r->k) * (size_t)r->width * (size_t)r->geometry.partials_max;
@@ -240,13 +250,9 @@ int kcl_run_open_ranks(kcl_run *r) {
   for (int i = 0; i < r->k->ops; i++)
     if (r->k->op[i].matrix->halo)
       KCL_TRY(kcl_halo_open(r, r->k->op[i].matrix->halo, &r->ranks.of[i]));
-  KCL_TRY(kcl_opencl_pin_host(run_context(r), kcl_poll_bytes(r->k) + sums * r->scalar_bytes,
-                              "partial sums", &r->ranks.sums));
-  r->ranks.partial = (char *)r->ranks.sums.data + kcl_poll_bytes(r->k);
+  KCL_TRY(pin_sums(r, sums));
   r->ranks.ends = ends_together(kcl_program_ranks(r->k));
   r->ranks.as_argument = kcl_sums_are_argument(r->k);
-  KCL_TRY(kcl_alloc(run_context(r), kcl_program_dots(r->k) * r->width, r->scalar_bytes, "sums",
-                    (void **)&r->ranks.total));
   if (r->geometry.sum_block)
     KCL_TRY(kcl_alloc(run_context(r), (int64_t)sums, 2 * sizeof(double), "partial sums",
                       (void **)&r->ranks.block));
@@ -257,7 +263,7 @@ done:
 void kcl_run_close_ranks(kcl_run *r) {
   for (int i = 0; r->ranks.of && i < r->k->ops; i++) kcl_halo_close(&r->ranks.of[i]);
   free(r->ranks.of);
-  if (r->ranks.transfers) clReleaseCommandQueue(r->ranks.transfers);
+  if (r->ranks.transfers) clFinish(r->ranks.transfers), clReleaseCommandQueue(r->ranks.transfers);
   kcl_opencl_unpin_host(run_context(r), &r->ranks.sums);
-  free(r->ranks.block), free(r->ranks.total);
+  free(r->ranks.block);
 }

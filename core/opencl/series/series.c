@@ -94,6 +94,11 @@ static cl_ulong groups_of(const kcl_run *r, const kcl_stage *s) {
   return (cl_ulong)(groups < 1 ? 1 : groups < most ? groups : most);
 }
 
+static void put_matrix_sizes(const kcl_stored *A, cl_ulong *w) {
+  w[0] = (cl_ulong)A->rows, w[1] = (cl_ulong)A->cols;
+  for (int a = 0; a < A->arrays; a++) w[2 + a] = (cl_ulong)A->array[a].count;
+}
+
 static void put_words(const kcl_run *r, const kcl_series_parts *parts, const kcl_stage *s,
                       const cl_ulong *address, cl_ulong *w) {
   kcl_vec used[KCL_MOST_STAGE_VECTORS];
@@ -107,6 +112,7 @@ static void put_words(const kcl_run *r, const kcl_series_parts *parts, const kcl
   for (int p = 0; p < s->A->params; p++)
     w[KCL_WORD_MATRIX + s->A->arrays + p] = (cl_ulong)s->A->param[p].value;
   for (int v = 0; v < count; v++) w[KCL_WORD_VECTOR + v] = address[vector_at(used[v])];
+  if (r->k->guarded) put_matrix_sizes(s->A, w + KCL_WORD_SIZES);
 }
 
 /* Stages of series before stage `number` of `phase`; with phase KCL_PHASES, all of them. */
@@ -119,7 +125,8 @@ static int stages_before(const kcl_run *r, int phase, int number) {
 
 static int write_table(kcl_run *r, const cl_ulong *address) {
   const kcl_program *k = r->k;
-  const int64_t all = (int64_t)KCL_SERIES_WORDS * stages_before(r, KCL_PHASES, 0),
+  const int words = kcl_series_words(k);
+  const int64_t all = (int64_t)words * stages_before(r, KCL_PHASES, 0),
                 bytes = all * (int64_t)sizeof(cl_ulong);
   cl_ulong *table = NULL, *w;
   kcl_series_parts parts = {.products = 0};
@@ -127,7 +134,7 @@ static int write_table(kcl_run *r, const cl_ulong *address) {
   KCL_TRY(kcl_series_parts_find(k, &r->geometry, &parts));
   KCL_TRY(kcl_alloc(k->ctx, all, sizeof *table, "a table", (void **)&table));
   w = table;
-  for (int phase = 0, i = -1; kcl_series_next(k, &r->geometry, &phase, &i); w += KCL_SERIES_WORDS)
+  for (int phase = 0, i = -1; kcl_series_next(k, &r->geometry, &phase, &i); w += words)
     put_words(r, &parts, &k->stage[phase][i], address, w);
   KCL_TRY(kcl_opencl_buffer(k->ctx, (size_t)bytes, "a table", &r->series.table));
   const kcl_upload u = {1, bytes, kcl_fill_bytes, table};

@@ -40,8 +40,17 @@ enum {
   KCL_WORD_LANES,
   KCL_WORD_MATRIX, /* arrays, then integers */
   KCL_WORD_VECTOR = KCL_WORD_MATRIX + KCL_SERIES_MATRIX,
-  KCL_SERIES_WORDS = KCL_WORD_VECTOR + KCL_SERIES_VECTORS
+  KCL_WORD_SIZES =
+      KCL_WORD_VECTOR +
+      KCL_SERIES_VECTORS, /* of a guarded matrix: rows, columns, elements of each array */
+  KCL_SIZE_WORDS = 2 + KCL_SERIES_MATRIX
 };
+static inline int kcl_series_size_words(const kcl_program *k) {
+  return k->guarded ? KCL_SIZE_WORDS : 0;
+}
+static inline int kcl_series_words(const kcl_program *k) {
+  return KCL_WORD_SIZES + kcl_series_size_words(k);
+}
 int kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g);
 
 #endif

@@ -89,11 +89,17 @@ static void put_vector_words(kcl_source *t, const void *of) {
   kcl_put(t, "%d", KCL_SERIES_VECTORS);
 }
 
+static void put_size_words(kcl_source *t, const void *of) {
+  const composed_series *c = of;
+  kcl_put(t, "%d", kcl_series_size_words(c->k));
+}
+
 int kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
   static const kcl_hole holes[] = {
       {"elements", put_elements_functions}, {"operations", put_operations_cases},
       {"products", put_product_functions},  {"cases", put_product_cases},
-      {"matrix_words", put_matrix_words},   {"vector_words", put_vector_words}};
+      {"matrix_words", put_matrix_words},   {"vector_words", put_vector_words},
+      {"size_words", put_size_words}};
   composed_series c = {.k = k, .g = g};
   int rc = kcl_series_parts_find(k, g, &c.parts);
   if (!rc) kcl_put_skeleton(t, "series.cl", holes, sizeof holes / sizeof *holes, &c);
