@@ -53,6 +53,8 @@ kcl_watched *kcl_watched_context(cl_context context);
 kcl_watched *kcl_watched_queue(cl_command_queue queue);
 /* Until the driver's own wait for the event would return at once; or KCL_CL_LOST. */
 cl_int kcl_watch_event(kcl_watched *w, cl_command_queue queue, cl_event e);
+/* Until all that is enqueued has ended; CL_SUCCESS at once where nothing watches the queue: the driver waits. */
+cl_int kcl_watch_queue(cl_command_queue queue);
 
 /* ---- watched_transfers.c, of the table */
 cl_int CL_API_CALL kcl_watched_read(cl_command_queue queue, cl_mem buffer, cl_bool blocking,

@@ -2,8 +2,7 @@
  * watched_transfers.c. */
 #include "core/opencl/device/watch.h"
 
-/* All that is enqueued; CL_SUCCESS where nothing watches it: the driver waits. */
-static cl_int await_queue(cl_command_queue queue) {
+cl_int kcl_watch_queue(cl_command_queue queue) {
   kcl_watched *w = kcl_watched_queue(queue);
   cl_event marker;
   if (w && w->lost) return KCL_CL_LOST;
@@ -18,7 +17,7 @@ static cl_int await_queue(cl_command_queue queue) {
 /* ---------------------------------------------------------------- waits */
 
 static cl_int CL_API_CALL watched_finish(cl_command_queue queue) {
-  const cl_int code = await_queue(queue);
+  const cl_int code = kcl_watch_queue(queue);
   return code ? code : kcl_cl_driver.clFinish(queue);
 }
 
