@@ -187,3 +187,15 @@ cl_int kcl_watch_event(kcl_watched *w, cl_command_queue queue, cl_event e) {
   if (code) return code;
   return w->calls_back ? await_call(w, e) : poll_event(w, e);
 }
+
+cl_int kcl_watch_queue(cl_command_queue queue) {
+  kcl_watched *w = kcl_watched_queue(queue);
+  cl_event marker;
+  if (w && w->lost) return KCL_CL_LOST;
+  if (!w || !w->on) return CL_SUCCESS;
+  cl_int code = kcl_cl_driver.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker);
+  if (code) return code;
+  code = kcl_watch_event(w, queue, marker);
+  if (code != KCL_CL_LOST) kcl_cl_driver.clReleaseEvent(marker);
+  return code;
+}

@@ -2,18 +2,6 @@
  * watched_transfers.c. */
 #include "core/opencl/device/watch.h"
 
-cl_int kcl_watch_queue(cl_command_queue queue) {
-  kcl_watched *w = kcl_watched_queue(queue);
-  cl_event marker;
-  if (w && w->lost) return KCL_CL_LOST;
-  if (!w || !w->on) return CL_SUCCESS;
-  cl_int code = kcl_cl_driver.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker);
-  if (code) return code;
-  code = kcl_watch_event(w, queue, marker);
-  if (code != KCL_CL_LOST) kcl_cl_driver.clReleaseEvent(marker);
-  return code;
-}
-
 /* ---------------------------------------------------------------- waits */
 
 static cl_int CL_API_CALL watched_finish(cl_command_queue queue) {

@@ -55,7 +55,7 @@ static cl_int await_transfer(kcl_watched *w, const transfer *t, cl_event mine) {
 }
 
 /* To the host, or, with to NULL, from it. */
-static cl_int move_bytes(kcl_watched *w, const transfer *t, void *to, const void *from) {
+static cl_int move_and_await(kcl_watched *w, const transfer *t, void *to, const void *from) {
   cl_event mine;
   const cl_int code =
       to ? kcl_cl_driver.clEnqueueReadBuffer(t->queue, t->buffer, CL_FALSE, t->offset, t->bytes, to,
@@ -69,7 +69,7 @@ static cl_int move_through_room(kcl_watched *w, const transfer *t, void *to, con
   kcl_room *room = take_room(w);
   if (!room) return CL_OUT_OF_HOST_MEMORY;
   if (!to) memcpy(room->bytes, from, t->bytes);
-  const cl_int code = move_bytes(w, t, to ? room->bytes : NULL, room->bytes);
+  const cl_int code = move_and_await(w, t, to ? room->bytes : NULL, room->bytes);
   if (to && !code) memcpy(to, room->bytes, t->bytes);
   if (code)
     abandon_room(room);
@@ -81,7 +81,7 @@ static cl_int move_through_room(kcl_watched *w, const transfer *t, void *to, con
 static cl_int move_watched(kcl_watched *w, const transfer *t, void *to, const void *from) {
   if (t->bytes <= ROOM) return move_through_room(w, t, to, from);
   const cl_int code = kcl_watch_queue(t->queue);
-  return code ? code : move_bytes(w, t, to, from);
+  return code ? code : move_and_await(w, t, to, from);
 }
 
 /* ---------------------------------------------------------------- functions of the table */
