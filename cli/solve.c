@@ -93,7 +93,7 @@ static int load_after_device(kcl_context *ctx, cli_run *r) {
 
 static int open_and_load(kcl_context *ctx, cli_run *r) {
   const cli_options *o = r->o;
-  const char *word = o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
+  const char *word = cli_device_word(o);
   const bool beside = cli_ranks() == 1 && !(word && !strcmp(word, "cpu"));
   CLI_CALL(beside ? load_beside_device(ctx, r) : load_after_device(ctx, r));
   cli_report_device(o, &r->device);

@@ -218,7 +218,7 @@ static int64_t most_lost_at(const trial *t) {
   return at;
 }
 
-/* What the device does after it was lost reaches no memory of the caller's. */
+/* A device that goes on after it was lost reaches no memory of the caller's. */
 static void check_late_end(trial *t, const char *how) {
   const size_t bytes = (size_t)(t->A->rows * t->nrhs) * sizeof *t->x;
   double *x = malloc(bytes);

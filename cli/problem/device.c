@@ -7,10 +7,14 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 
+const char *cli_device_word(const cli_options *o) {
+  return o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
+}
+
 /* --source, --profile and --kernels need an OpenCL device. If none was named and the choice is the cpu, the first OpenCL
  * device is opened. */
 static int need_opencl(kcl_context *ctx, const cli_options *o, kcl_device *d) {
-  const char *named = o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
+  const char *named = cli_device_word(o);
   if (d->platform >= 0 || !(o->source || o->profile || o->kernels)) return 0;
   if (cli_ranks() > 1 || (named && *named && strcmp(named, "auto")))
     return cli_fail(KCL_USAGE,

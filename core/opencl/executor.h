@@ -16,7 +16,7 @@ int kcl_opencl_plan(kcl_program *k, kcl_executor *ex);
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex);
 /* Between them: seconds that its compilation is expected to take; 0: it is cached, or nothing is known. */
 double kcl_opencl_expected(const kcl_executor *ex);
-/* What of it is not compiled, to be compiled beside other work for an executor that is opened later; NULL: nothing. */
+/* Programs of the executor that are not compiled, for a thread to compile for one that is opened later; NULL: there are none. */
 kcl_ahead *kcl_opencl_ahead(const kcl_executor *ex);
 /* Seconds per pass over LOOP, its matrices being outlines. */
 double kcl_opencl_estimate(kcl_program *k);

@@ -121,7 +121,7 @@ int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_f
 /* A draft of the way in this format, or where that is not compiled, of what takes less seconds in all. before: as above. */
 int kcl_choose_draft(kcl_selection *c, const kcl_selection *before, const kcl_format *format,
                      kcl_engine **out);
-/* What iterates faster is compiled beside the iterations once that pays: asked after set-up, and between batches. After a solve its loss is
+/* A faster engine is compiled beside the iterations once that pays: asked after set-up, and between batches. After a solve its loss is
  * added to those before. */
 void kcl_draft_begin(kcl_selection *c);
 void kcl_draft_watch(const kcl_selection *c, const kcl_loop *l);

@@ -108,7 +108,7 @@ cl_int CL_API_CALL kcl_watched_write(cl_command_queue queue, cl_mem buffer, cl_b
   return move_watched(w, &(transfer){queue, buffer, offset, bytes, count, list, event}, NULL, from);
 }
 
-/* What is mapped is the driver's memory. */
+/* A mapping is the driver's memory, which no caller frees. */
 void *CL_API_CALL kcl_watched_map(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
                                   cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
                                   const cl_event *list, cl_event *event, cl_int *code) {
