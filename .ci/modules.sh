@@ -16,7 +16,7 @@ core/opencl/device: core/base core/matrix kernels
 core/opencl/codegen: core/base core/matrix core/program core/opencl/device kernels
 core/opencl/run: core/base core/matrix core/program core/opencl/device core/opencl/codegen
 core/opencl/persistent: core/base core/matrix core/program core/opencl/device core/opencl/codegen core/opencl/run
-core/opencl/series: core/base core/program core/opencl/device core/opencl/codegen
+core/opencl/series: core/base core/program core/opencl/device core/opencl/codegen core/opencl/run
 core/opencl: core/base core/program core/opencl/device core/opencl/codegen core/opencl/run core/opencl/persistent core/opencl/series
 core/device: core/base core/matrix core/program core/cpu core/opencl
 core/tuning: core/base core/matrix core/program core/device

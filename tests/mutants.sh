@@ -121,6 +121,8 @@ mutant replacement-interval solver/engine/engine.c '*since = 0;' '*since = 1;' t
 # ---- reductions
 mutant sums-cpu core/cpu/state.h 'for (int c = 0; !e->chunk' 'for (int c = 1; !e->chunk' 'KRYLOCL_TYPES=d conform_exec'
 mutant sums-fused kernels/scalar.clh '#define r_fma(a, b, c) fma(a, b, c)' '#define r_fma(a, b, c) ((a) * (b) + (c))' 'KRYLOCL_TYPES=d test_same_bits'
+mutant interpreter-coefficient kernels/interpreter.cl 's_mul(b, z[i])' 's_mul(a, z[i])' test_interpreter
+mutant interpreter-row kernels/interpreter.cl 'k < row_ptr[row + 1]; k += lanes)' 'k < row_ptr[row + 1]; k++)' test_interpreter
 mutant sums-row kernels/rows.clh 'sum = sum + (first + second);' 'sum = (sum + first) + second;' 'KRYLOCL_TYPES=d test_same_bits'
 mutant sums-opencl kernels/stage.clh 'a[q] = s_make(0);' 'a[q] = s_make(1);' 'KRYLOCL_TYPES=d conform_exec'
 # ---- the control block

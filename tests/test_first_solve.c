@@ -127,6 +127,8 @@ static void test_processes(void) {
   CHECKF(!strcmp(c->way.method->name, "cg") && !c->engine->executor.replaces, "begun with %s",
          c->way.method->name);
   CHECK(c->compilation > 0 && c->compilation < 100 && strstr(c->why_format, "to compile"));
+  if (t.ctx->opencl->is_nvidia)
+    CHECKF(c->engine->program->fusion == KCL_INTERPRETED_STAGES, "%s", c->why_format);
   CHECK(c->gain > 0 && c->later && kcl_later_lost(c->later) == 0);
   const kcl_report first = solve_ones(&t);
   CHECKF(first.iterations > 10 && !first.changes[0], "%s", first.changes);

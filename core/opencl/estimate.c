@@ -6,11 +6,12 @@
 #include <math.h>
 
 static const double LAUNCH_GPU = 3.6e-6,
-                    LAUNCH_CPU = 8e-6;   /* seconds between two launches, at least */
-static const double ARGUMENT = 0.25e-6;  /* more for each buffer of a launch, on a GPU */
-static const double LATENCY = 1.5e-6;    /* of a kernel on a GPU, beside its bytes */
-static const double MEETING = 1.3e-6;    /* of the work-groups of a series, between two stages */
-static const double FAR_ENTRY = 0.15e-6; /* per entry of a chain whose loads miss the L1 cache */
+                    LAUNCH_CPU = 8e-6;    /* seconds between two launches, at least */
+static const double ARGUMENT = 0.25e-6;   /* more for each buffer of a launch, on a GPU */
+static const double LATENCY = 1.5e-6;     /* of a kernel on a GPU, beside its bytes */
+static const double MEETING = 1.3e-6;     /* of the work-groups of a series, between two stages */
+static const double FAR_ENTRY = 0.15e-6;  /* per entry of a chain whose loads miss the L1 cache */
+static const double INTERPRETED = 0.4e-6; /* of an operation of the interpreter */
 static const double RATE_GPU = 3.8e12, RATE_CPU = 1e10; /* bytes per second */
 
 enum {
@@ -51,6 +52,14 @@ static double stage_seconds(const kcl_run *r, const kcl_stage *s, double rate, b
   return fmax(launches * launch_of(k->ctx) + arguments * ARGUMENT, LATENCY + fmax(stream, far));
 }
 
+/* Operands come from memory each time, by way of the table's words. */
+static double interpreted_seconds(const kcl_run *r, const kcl_stage *s, double rate) {
+  const double operations = s->vectors + s->scalars,
+               per = (double)r->geometry.groups_max * (double)r->geometry.group,
+               rounds = ceil((double)s->n / per);
+  return stage_seconds(r, s, rate, false) + INTERPRETED * operations * fmax(rounds, 1);
+}
+
 double kcl_opencl_estimate(kcl_program *k) {
   kcl_run r = {.k = k, .width = kcl_rhs_width(k), .scalar_bytes = kcl_type_size(k->type)};
   double seconds = 0;
@@ -58,7 +67,9 @@ double kcl_opencl_estimate(kcl_program *k) {
   if (kcl_persistent_kernel.wanted(&r)) return kcl_persistent_kernel.estimate(&r);
   const double rate = rate_of(k);
   for (int i = 0; i < k->stages[KCL_LOOP]; i++)
-    seconds += stage_seconds(&r, &k->stage[KCL_LOOP][i], rate,
-                             kcl_stage_in_series(k, &r.geometry, KCL_LOOP, i));
+    seconds += k->fusion == KCL_INTERPRETED_STAGES
+                   ? interpreted_seconds(&r, &k->stage[KCL_LOOP][i], rate)
+                   : stage_seconds(&r, &k->stage[KCL_LOOP][i], rate,
+                                   kcl_stage_in_series(k, &r.geometry, KCL_LOOP, i));
   return seconds;
 }

@@ -241,6 +241,7 @@ static void close_run(kcl_executor *ex) {
   kcl_run_close_launches(r);
   kcl_run_close_parts(r);
   kcl_series_close(r);
+  kcl_interpreter_close(r);
   kcl_persistent_kernel.close(r);
   kcl_run_close_ranks(r);
   kcl_run_close_vectors(r);
@@ -329,6 +330,14 @@ static int first_launches(kcl_executor *ex) {
   return rc ? rc : opencl_finish(ex);
 }
 
+/* KRYLOCL_INTERPRETER=1: for all programs that it suits. */
+static void prefer_interpreter(kcl_program *k) {
+  const char *word = getenv("KRYLOCL_INTERPRETER");
+  const kcl_geometry g = kcl_choose_geometry(k);
+  if (word && !strcmp(word, "1") && kcl_interpreter_suits(k, &g))
+    k->fusion = KCL_INTERPRETED_STAGES;
+}
+
 int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
   const double begin = kcl_now();
   kcl_run *r;
@@ -357,10 +366,13 @@ int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
                        .close = close_run};
   r->k = k;
   r->width = kcl_rhs_width(k);
+  prefer_interpreter(k);
   r->scalar_bytes = kcl_type_size(k->type);
   r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
   r->geometry = kcl_choose_geometry(k), r->group = (size_t)r->geometry.group;
   if (r->geometry.sum_block) KCL_CALL(kcl_check_rounding(k->ctx, k->type));
+  if (k->fusion == KCL_INTERPRETED_STAGES && !r->geometry.interpreted)
+    return kcl_fail(k->ctx, KCL_REFUSED, "the interpreter does not suit this program");
   const bool persistent = kcl_persistent_kernel.wanted(r);
   if (persistent) KCL_CALL(kcl_persistent_kernel.prepare(r));
   const int rc = kcl_run_plan_kernels(r, persistent);

@@ -11,8 +11,8 @@ static void define(kcl_source *t, const char *name, int value) {
   kcl_put(t, "#define %s %d\n", name, value);
 }
 
-/* Sizes of the state that the source of a program has as constants. Series, and kernels that are shared and alone, know no sums and mostly no slots: they are told
- * the sizes, so that methods have the same source. */
+/* Sizes of the state that the source of a program has as constants. Series, the interpreter, and kernels that are shared and alone, know no
+ * sums and mostly no slots: they are told the sizes, so that methods have the same source. */
 typedef struct known_state {
   bool sums, slots;
 } known_state;
@@ -20,6 +20,7 @@ typedef struct known_state {
 static known_state state_known(const kcl_program *k, const kcl_geometry *g, const kcl_parts *p,
                                int part) {
   if (g->series) return (known_state){false, kcl_series_uses_slots(k)};
+  if (g->interpreted) return (known_state){false, false};
   for (int phase = 0; phase < KCL_PHASES && !g->persistent; phase++)
     for (int i = 0; i < k->stages[phase]; i++) {
       const kcl_stage_kernel *at = &p->of[phase][i];
@@ -33,7 +34,7 @@ static void put_state_constants(kcl_source *t, const kcl_program *k, const kcl_g
                                 known_state known) {
   define(t, "PARTIALS_MAX", known.sums ? g->partials_max : 1);
   define(t, "SLOTS", known.slots ? k->slots : 1);
-  define(t, "MOST_DOTS", known.sums ? kcl_most_dots(k) : 1);
+  define(t, "MOST_DOTS", known.sums ? kcl_most_dots(k) : KCL_AT_ONCE);
   if (known.sums)
     define(t, "STATE", (int)(kcl_state_bytes(k, g) / sizeof(cl_int)));
   else
@@ -87,9 +88,9 @@ static bool has_image(const kcl_program *k) {
 
 static void put_headers(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
   kcl_put_file(t, "scalar.clh");
-  kcl_put_file(t, "streaming.clh");
-  kcl_put_file(t, "lanes.clh");
-  kcl_put_file(t, "stage.clh"), kcl_put_file(t, "messages.clh");
+  kcl_put_file(t, "lanes.clh"), kcl_put_file(t, "stage.clh");
+  if (g->interpreted) return;
+  kcl_put_file(t, "streaming.clh"), kcl_put_file(t, "messages.clh");
   if (g->persistent || g->series) kcl_put_file(t, "release.clh");
   if (g->persistent) kcl_put_file(t, "persistent.clh");
   if (g->series) kcl_put_file(t, "series.clh");
@@ -115,9 +116,11 @@ int kcl_program_source(const kcl_program *k, const kcl_geometry *g, const kcl_pa
   put_constants(&t, k, g, known);
   if (known.slots) put_slots(&t, k);
   put_headers(&t, k, g);
+  if (g->interpreted) kcl_put_file(&t, "interpreter.cl"), kcl_put_file(&t, "addresses.cl");
   if (g->persistent) kcl_put_persistent_kernel(&t, k, g);
   if (g->series) rc = kcl_put_series(&t, k, g);
-  for (int phase = 0; phase < KCL_PHASES && !g->persistent && !g->series; phase++)
+  const bool stages = !g->interpreted && !g->persistent && !g->series;
+  for (int phase = 0; phase < KCL_PHASES && stages; phase++)
     for (int i = 0; i < k->stages[phase]; i++)
       if (kcl_stage_compiled(k, g, phase, i) && has_kernel(parts, part, phase, i))
         kcl_put_stage_kernel(&t, k, g, &parts->of[phase][i]);

@@ -44,7 +44,10 @@ int kcl_run_plan_kernels(kcl_run *r, bool persistent) {
   r->geometry.without_loop = persistent;
   kcl_run_close_parts(r);
   kcl_series_plan(r);
-  KCL_CALL(kcl_parts_find(r->k, &r->geometry, &r->parts));
+  if (r->geometry.interpreted)
+    r->parts.count = 1;
+  else
+    KCL_CALL(kcl_parts_find(r->k, &r->geometry, &r->parts));
   KCL_CALL(kcl_alloc(run_context(r), kcl_run_programs(r), sizeof *r->composed, "kernels",
                      (void **)&r->composed));
   for (int i = 0; i < kcl_run_programs(r); i++)
@@ -54,7 +57,9 @@ int kcl_run_plan_kernels(kcl_run *r, bool persistent) {
 
 static void list_composed(const kcl_run *r, kcl_build list[KCL_MOST_BUILDS]) {
   for (int i = 0; i < kcl_run_programs(r); i++)
-    list[i] = (kcl_build){.source = r->composed[i].source, .options = r->composed[i].options};
+    list[i] = (kcl_build){.source = r->composed[i].source,
+                          .options = r->composed[i].options,
+                          .few_headers = r->geometry.interpreted};
 }
 
 double kcl_opencl_expected(const kcl_executor *ex) {
@@ -165,6 +170,7 @@ static int make_prepare(kcl_run *r, cl_program of, const kcl_stage *s, kcl_launc
 static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
   const kcl_stage *s = &r->k->stage[phase][number];
   kcl_launch *l = &r->launch[phase][number];
+  if (r->geometry.interpreted) return kcl_interpreter_launch(r, phase, number, l);
   l->stages = kcl_series_length(r->k, &r->geometry, phase, number);
   if (l->stages) return kcl_series_launch(r, phase, number, l);
   l->stages = 1;
@@ -200,6 +206,7 @@ int kcl_run_stage_kernels(kcl_run *r, bool persistent) {
   if (rc) return rc;
   KCL_TRY(build_programs(r));
   KCL_TRY(kcl_series_open(r));
+  if (r->geometry.interpreted) KCL_TRY(kcl_interpreter_open(r));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
     if (r->launch[phase] || (kcl_phase_persistent(phase) && persistent)) continue;
     KCL_TRY(kcl_alloc(run_context(r), r->k->stages[phase], sizeof(kcl_launch), "kernels",

@@ -24,8 +24,14 @@
 
 typedef int kcl_vec;  /* the number of a vector */
 typedef int kcl_slot; /* the number of a scalar */
-/* The longest kernels that an OpenCL device may have: of many iterations (persistent), of several stages (series), of one stage. */
-typedef enum kcl_fusion { KCL_FUSED_ITERATIONS, KCL_FUSED_STAGES, KCL_SINGLE_STAGES } kcl_fusion;
+/* The longest kernels that an OpenCL device may have: of many iterations (persistent), of several stages (series), of one stage; or one
+ * kernel for all stages of any program (interpreter). */
+typedef enum kcl_fusion {
+  KCL_FUSED_ITERATIONS,
+  KCL_FUSED_STAGES,
+  KCL_SINGLE_STAGES,
+  KCL_INTERPRETED_STAGES
+} kcl_fusion;
 typedef struct kcl_program kcl_program;
 
 /* A coefficient: a constant when slot < 0, else the slot's value, negated or conjugated. */

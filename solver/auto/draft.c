@@ -1,11 +1,11 @@
 /* The engine of a first solve. Where kernels of the engine that is predicted to iterate fastest are not compiled yet, others are drafted
- * beside it: the forms of cg, a few formats, one launch per stage in place of a persistent kernel. The one is built that takes
- * least in all:
+ * beside it: the interpreter, which needs no kernels of its own for a method or a system; the forms of cg, a few formats, one launch per
+ * stage in place of a persistent kernel. The one is built that takes least in all:
  *
  *   seconds to compile what is neither in this context nor in the cache folder   (core/opencl/device/compile_cost.c)
  *   + iterations that are expected * seconds of one                              (solver/engine/predict.c)
  *
- * So with an empty cache a short solve takes plain cg, and with a full one nothing is drafted but the fastest. A method or format that was
+ * So with an empty cache a short solve is interpreted, and with a full one nothing is drafted but the fastest. A method or format that was
  * named stays. What such an engine takes is not remembered as the best.
  *
  * The fastest waits. It is compiled beside the iterations once engines in its place have lost as many seconds as that takes, in this and
@@ -109,6 +109,18 @@ static void draft_method(const drafting *all, const kcl_method *m) {
   }
 }
 
+/* By the interpreter, which serves all methods and systems once it is compiled. */
+static void draft_interpreted(const drafting *all, const kcl_method *m) {
+  static const char name[] = "csr-scalar";
+  kcl_system s = *all->c->system;
+  kcl_rank r;
+  s.fusion = KCL_INTERPRETED_STAGES;
+  if (!s.undecided.format && strcmp(name, s.options.format)) return;
+  if (!kcl_format_named(s.ctx, &s.stats, s.options.precision, name, &r.format) &&
+      !kcl_engine_predicted(&s, m, all->c->way.precond, name, &r.seconds))
+    draft_format(all, &s, m, &r);
+}
+
 /* The method of the way, and those that may stand for it. */
 static void draft_methods(const drafting *all) {
   const kcl_selection *c = all->c;
@@ -116,15 +128,19 @@ static void draft_methods(const drafting *all) {
   const kcl_method *m = c->way.method;
   const bool forms = s->undecided.method && kcl_auto_cg_forms_fit(&s->options) &&
                      (!strcmp(m->name, "cg") || kcl_auto_is_cg_form(m->name));
-  if (!forms || !kcl_method_find(s->ctx, "cg", &m)) draft_method(all, m);
+  if (forms) kcl_method_find(s->ctx, "cg", &m);
+  draft_interpreted(all, m), draft_method(all, m);
   for (int i = 0; i < KCL_CG_FORMS && forms; i++)
     if (!kcl_choice_has_failed(&c->remembered, kcl_cg_forms[i]) &&
         !kcl_method_find(s->ctx, kcl_cg_forms[i], &m))
       draft_method(all, m);
 }
 
-static const char *stages_text(const kcl_engine *e) {
-  return e->program->fusion == KCL_FUSED_STAGES ? ", a launch per stage" : "";
+static const char *kernels_text(const kcl_engine *e) {
+  const kcl_fusion f = e->program->fusion;
+  return f == KCL_INTERPRETED_STAGES ? ", interpreted"
+         : f == KCL_FUSED_STAGES     ? ", a launch per stage"
+                                     : "";
 }
 
 static void explain_hurry(kcl_selection *c, const drafted *fastest, const drafted *best) {
@@ -134,7 +150,7 @@ static void explain_hurry(kcl_selection *c, const drafted *fastest, const drafte
   why[0] = 0;
   kcl_auto_say(why, room, "%s in %s%s: %s to compile and %s per iteration predicted; ",
                best->engine->method->name, kcl_engine_format(best->engine),
-               stages_text(best->engine), kcl_seconds_text(best->compile).s,
+               kernels_text(best->engine), kcl_seconds_text(best->compile).s,
                kcl_seconds_text(best->each).s);
   kcl_auto_say(why, room, "%s in %s: %s and %s, for %.0f iterations; %s lost without it so far",
                name, format, kcl_seconds_text(fastest->compile).s,

@@ -84,6 +84,7 @@ static int find_run_difference(const kcl_system *s, kcl_engine *e, kcl_fusion fu
 
 static kcl_fusion fusion_of_engine(const kcl_engine *e) {
   const kcl_executor *ex = &e->executor;
+  if (e->program->fusion == KCL_INTERPRETED_STAGES) return KCL_INTERPRETED_STAGES;
   if (ex->replaces) return KCL_FUSED_ITERATIONS;
   for (int i = 0; i < e->program->stages[KCL_LOOP]; i++)
     if (!ex->launches(ex, KCL_LOOP, i)) return KCL_FUSED_STAGES;
@@ -107,8 +108,8 @@ static double test_kernels(const kcl_system *s, kcl_engine *e) {
 }
 
 static void put_kernels_aside(const kcl_engine *e, double difference) {
-  static const char *const kernels[] = {"persistent kernel", "kernels of several stages",
-                                        "kernels"};
+  static const char *const kernels[] = {"persistent kernel", "kernels of several stages", "kernels",
+                                        "interpreter"};
   char text[200];
   char *all = e->ctx->put_aside;
   const size_t used = strlen(all);
@@ -118,11 +119,16 @@ static void put_kernels_aside(const kcl_engine *e, double difference) {
     snprintf(all + used, sizeof e->ctx->put_aside - used, "%s%s", used ? "; " : "", text);
 }
 
-/* Shorter kernels in place of those that fail the test. */
+/* The kernels to try in place of these. */
+static kcl_fusion other_kernels(kcl_fusion fusion) {
+  return fusion == KCL_INTERPRETED_STAGES ? KCL_SINGLE_STAGES : fusion + 1;
+}
+
+/* Other kernels in place of those that fail the test. */
 static int replace_kernels(const kcl_system *s, kcl_engine *e, double difference) {
   const kcl_fusion fusion = fusion_of_engine(e);
   put_kernels_aside(e, difference);
-  if (fusion != KCL_SINGLE_STAGES) return kcl_engine_reopen(e, s, fusion + 1);
+  if (fusion != KCL_SINGLE_STAGES) return kcl_engine_reopen(e, s, other_kernels(fusion));
   s->ctx->wrong_kernels = true;
   return kcl_fail(
       s->ctx, KCL_DEVICE,

@@ -62,16 +62,14 @@ static int64_t fixed_groups(const kcl_program *k) {
   return block ? (k->A->rows + block - 1) / block : 0;
 }
 
-/* Series (series.c). Where work-groups may wait for each other, one per compute unit; elsewhere one alone, for tiny stages.
- * Its arguments are addresses kept in a buffer, which OpenCL 1.2 does not promise: only where that is known to work. */
+/* Series (series.c). Where work-groups may wait for each other, one per compute unit; elsewhere one alone, for tiny stages. */
 static void choose_series(const kcl_program *k, kcl_geometry *g) {
   enum { BYTES_TOGETHER = 8000000, BYTES_ALONE = 100000 }; /* bytes of a stage, at most */
   const kcl_opencl *o = k->ctx->opencl;
   const char *word = getenv("KRYLOCL_SERIES");
-  const bool waits = o->small_groups || o->is_nvidia,
-             addresses = o->is_nvidia || !strcmp(k->ctx->device.kind, "cpu");
-  if (g->group == 1 || !addresses || kcl_program_ranks(k) || kcl_program_sum_rows(k) ||
-      k->fusion > KCL_FUSED_STAGES)
+  const bool waits = o->small_groups || o->is_nvidia;
+  if (g->group == 1 || !kcl_addresses_stay(k->ctx) || kcl_program_ranks(k) ||
+      kcl_program_sum_rows(k) || k->fusion > KCL_FUSED_STAGES)
     return;
   g->series_groups = waits ? o->concurrent : 1;
   g->series_bytes = word ? atoi(word) : g->series_groups > 1 ? BYTES_TOGETHER : BYTES_ALONE;
@@ -130,5 +128,6 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k) {
                     .block = block,
                     .wide_index = has_wide_rows(k)};
   choose_series(k, &g);
+  g.interpreted = k->fusion == KCL_INTERPRETED_STAGES && kcl_interpreter_suits(k, &g);
   return g;
 }

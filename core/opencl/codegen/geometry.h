@@ -18,6 +18,7 @@ typedef struct kcl_geometry {
   int series_groups; /* work-groups of a series (series.c), all resident; 0: there are no series */
   int series_bytes;  /* that a stage of one moves, at most */
   bool series;       /* the source holds series, not stages */
+  bool interpreted;  /* the interpreter carries out all stages (kernels/interpreter.cl) */
   /* The persistent kernel: all of LOOP in one launch. What follows is about it. */
   bool persistent;
   bool local_halo;              /* the halo of a group's rows fits in its local memory */
@@ -32,6 +33,11 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k); /* for one launch per st
 size_t kcl_poll_bytes(const kcl_program *k);            /* of a state: control blocks and slots */
 size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g);
 bool kcl_sums_are_argument(const kcl_program *k); /* those over ranks, of kernels */
+
+/* ---- interpreter_plan.c */
+/* Can the interpreter carry out the program? One right-hand side, matrices in csr-scalar, vectors of the program's type. */
+bool kcl_interpreter_suits(const kcl_program *k, const kcl_geometry *g);
+size_t kcl_interpreter_local_bytes(const kcl_program *k, const kcl_geometry *g); /* an argument */
 
 /* ---- parts.c, stage_shared.c */
 /* Where the kernel of each stage is (parts.c): stage `number` of `phase` owns it, and it is called stage_PHASE_NUMBER, or

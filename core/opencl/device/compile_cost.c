@@ -10,7 +10,12 @@
 #include "core/opencl/device/device.h"
 #include <string.h>
 
-enum { COMMON = 40000, LEAST = 4000, ENOUGH = 300000 /* characters that say what the rate is */ };
+enum {
+  COMMON = 40000,
+  FEW_COMMON = 30000,
+  LEAST = 4000,
+  ENOUGH = 300000 /* characters that say what the rate is */
+};
 /* Before anything was compiled: an NVIDIA H200; PoCL 3.1 on a CPU. */
 static const double RATE_GPU = 3e-5, RATE_CPU = 1e-4;
 static const char record_folder[] = "compile";
@@ -20,7 +25,8 @@ typedef struct cost_record {
 } cost_record;
 
 static double weigh_source(const kcl_build *b) {
-  return fmax((double)strlen(b->source) - COMMON, LEAST);
+  const double headers = b->few_headers ? FEW_COMMON : COMMON;
+  return fmax((double)strlen(b->source) - headers, LEAST);
 }
 
 static void name_compiler(const kcl_context *ctx, char key[600]) {

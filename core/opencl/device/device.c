@@ -242,3 +242,7 @@ void kcl_opencl_detach(kcl_context *ctx) {
   ctx->layout = KCL_LAYOUT_NATIVE;
   ctx->images = (kcl_images){0};
 }
+
+bool kcl_addresses_stay(const kcl_context *ctx) {
+  return ctx->opencl->is_nvidia || !strcmp(ctx->device.kind, "cpu"); /* where it is known to work */
+}

@@ -83,6 +83,8 @@ int kcl_opencl_attach(kcl_context *ctx, const kcl_device *which, const kcl_openc
 int kcl_opencl_device_of(kcl_context *ctx, kcl_opencl_objects *o, kcl_device *out);
 kcl_opencl_objects kcl_opencl_objects_of(const kcl_context *ctx);
 void kcl_opencl_detach(kcl_context *ctx);
+/* May kernels keep addresses of buffers in a buffer? OpenCL 1.2 does not promise it. */
+bool kcl_addresses_stay(const kcl_context *ctx);
 
 /* ---- transfer.c, of that table, too */
 int kcl_opencl_convert(kcl_context *ctx, kcl_conversion which, void *y, void *x, int64_t n,
@@ -175,6 +177,7 @@ void kcl_opencl_unpin(kcl_opencl *o);
 enum { KCL_MOST_PARTS = 48, KCL_MOST_BUILDS = KCL_MOST_PARTS + 2 };
 typedef struct kcl_build {
   const char *source, *options;
+  bool few_headers; /* the source has those of the interpreter alone */
   cl_program program;
   bool compiled; /* by the driver, now */
 } kcl_build;

@@ -3,6 +3,8 @@
  *   launch.c    sizes of launches, their arguments
  *   vectors.c   vectors to and from the host
  *   multiply.c  products on the caller's memory
+ *   addresses.c    addresses of buffers, for kernels with tables of them
+ *   interpreter.c  the kernel that carries out any stage
  *   call.c      products that are functions of the caller's
  *   pace.c      seconds that a batch should take
  *   state.c     the state on the device: set, read, carried to another program
@@ -98,6 +100,10 @@ typedef struct kcl_run {
   kcl_launch *launch[KCL_PHASES];
   kcl_persistent persistent;
   kcl_series series;
+  struct {
+    cl_mem table, address; /* what stages do; addresses of buffers */
+    cl_int *at;            /* [stages of all phases] where each begins in the table */
+  } interpreter;
   int64_t enqueued[KCL_MAX_NRHS]; /* iterations that may have been made */
   bool idle[KCL_MAX_NRHS];        /* stopped when the state was set */
   struct {
@@ -211,6 +217,18 @@ int kcl_run_open_calls(kcl_run *r); /* r->called, where a function is on the hos
 int kcl_run_call(kcl_run *r, const kcl_stored *A, cl_mem x, cl_mem y);
 /* The product of such a stage, unless the right-hand side is known to have stopped. */
 int kcl_run_call_stage(kcl_run *r, const kcl_stage *s);
+
+/* ---- addresses.c. A buffer with the addresses of all vectors and of the arrays of all matrices, kcl_addresses of them, which the kernel
+ * `addresses` of this program finds; and the place of a vector's in it, and of a matrix's first array. Released by the caller. */
+int kcl_run_find_addresses(kcl_run *r, cl_program of, cl_mem *out);
+int kcl_addresses(const kcl_program *k);
+int kcl_address_of_vector(kcl_vec v);
+int kcl_address_of_matrix(const kcl_program *k, const kcl_stored *A);
+
+/* ---- interpreter.c, where r->geometry.interpreted; r->part[0] is its program */
+int kcl_interpreter_open(kcl_run *r);
+int kcl_interpreter_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l);
+void kcl_interpreter_close(kcl_run *r);
 
 /* ---- pace.c */
 void kcl_run_expect(kcl_run *r, kcl_phase phase, int64_t times); /* before it is enqueued */

@@ -2,14 +2,13 @@
  * smooth, each longer than its work where the level is small; within one launch a grid barrier stands between stages
  * (kernels/series.clh).
  *
- * A buffer argument costs 0.25 us per launch, and a series has a hundred. So its kernel is given a table: for each stage the
- * numbers of its product and its operations, its elements, the work-groups that have some, and its arguments, buffers by their
- * addresses, which the device is asked for once.
+ * Its kernel is given a table: for each stage the numbers of its product and its operations, its elements, the work-groups that have
+ * some, and its arguments, buffers by their addresses (core/opencl/run/addresses.c).
  */
 #include "core/opencl/series/series.h"
 #include <stdlib.h>
 
-enum { SERIES_GROUP = 1024 /* work-items per work-group */, AT_A_TIME = 8 /* addresses */ };
+enum { SERIES_GROUP = 1024 /* work-items per work-group */ };
 
 void kcl_series_plan(kcl_run *r) {
   const kcl_program *k = r->k;
@@ -25,63 +24,14 @@ void kcl_series_plan(kcl_run *r) {
   r->series.geometry = g;
 }
 
-/* ---------------------------------------------------------------- addresses */
-
-/* The places of a vector's address and of a matrix's first array in the list of addresses. */
-static int vector_at(kcl_vec v) { return v; }
-
-static int matrix_word(const kcl_run *r, const kcl_stored *A) {
-  return r->k->vectors + KCL_MOST_ARRAYS * (int)(kcl_applied_of(r->k, A) - r->k->op);
-}
-
-static int list_length(const kcl_run *r) {
-  return (r->k->vectors + KCL_MOST_ARRAYS * r->k->ops + AT_A_TIME - 1) / AT_A_TIME * AT_A_TIME;
-}
-
-static void note_buffers(const kcl_run *r, const kcl_stage *s, cl_mem *list) {
-  kcl_vec used[KCL_MOST_STAGE_VECTORS];
-  const int count = kcl_stage_vectors(s, used, KCL_MOST_STAGE_VECTORS);
-  for (int a = 0; a < s->A->arrays; a++) list[matrix_word(r, s->A) + a] = s->A->device[a];
-  for (int v = 0; v < count; v++) list[vector_at(used[v])] = r->vec[used[v]];
-}
-
-static cl_int ask_device(kcl_run *r, cl_kernel kernel, const cl_mem *list, cl_mem to,
-                         cl_ulong *out) {
-  const int length = list_length(r);
-  const size_t one = 1, bytes = (size_t)length * sizeof *out;
-  cl_int code = clSetKernelArg(kernel, 0, sizeof to, &to);
-  for (cl_int first = 0; first < length && !code; first += AT_A_TIME) {
-    code = clSetKernelArg(kernel, 1, sizeof first, &first);
-    for (cl_uint i = 0; i < AT_A_TIME; i++)
-      code |= clSetKernelArg(kernel, 2 + i, sizeof *list,
-                             list[first + (int)i] ? &list[first + (int)i] : &to);
-    if (!code)
-      code = clEnqueueNDRangeKernel(run_queue(r), kernel, 1, NULL, &one, &one, 0, NULL,
-                                    kcl_profile_launch(run_context(r)->opencl, kernel, 1));
-  }
-  return code ? code
-              : clEnqueueReadBuffer(run_queue(r), to, CL_TRUE, 0, bytes, out, 0, NULL,
-                                    kcl_profile_event(run_context(r)->opencl, "read", bytes));
-}
-
-/* Finds the device addresses of all buffers of series; out [list_length]. */
-static int find_addresses(kcl_run *r, cl_ulong *out) {
-  const kcl_program *k = r->k;
-  cl_mem *list = NULL, to = NULL;
-  cl_kernel kernel = NULL;
-  cl_int code;
-  int rc;
-  KCL_TRY(kcl_alloc(k->ctx, list_length(r), sizeof *list, "buffers", (void **)&list));
-  for (int phase = 0, i = -1; kcl_series_next(k, &r->geometry, &phase, &i);)
-    note_buffers(r, &k->stage[phase][i], list);
-  KCL_TRY(kcl_opencl_buffer(k->ctx, (size_t)list_length(r) * sizeof *out, "addresses", &to));
-  kernel = clCreateKernel(r->series.program, "addresses", &code);
-  if (!code) code = ask_device(r, kernel, list, to, out);
-  rc = kcl_cl_check(k->ctx, code, "clEnqueueNDRangeKernel", "addresses");
-done:
-  if (kernel) clReleaseKernel(kernel);
-  if (to) clReleaseMemObject(to);
-  free(list);
+/* The device addresses of all buffers; out [kcl_addresses]. */
+static int read_addresses(kcl_run *r, cl_ulong *out) {
+  cl_mem list = NULL;
+  int rc = kcl_run_find_addresses(r, r->series.program, &list);
+  if (!rc)
+    rc = kcl_opencl_read_bytes(run_context(r), list, 0, (size_t)kcl_addresses(r->k) * sizeof *out,
+                               out);
+  if (list) clReleaseMemObject(list);
   return rc;
 }
 
@@ -106,12 +56,13 @@ static void put_words(const kcl_run *r, const kcl_series_parts *parts, const kcl
   w[KCL_WORD_PRODUCT] = (cl_ulong)kcl_series_product(r->k, parts, s);
   w[KCL_WORD_OPERATIONS] = (cl_ulong)kcl_series_operations(r->k, parts, s);
   w[KCL_WORD_ELEMENTS] = (cl_ulong)s->n, w[KCL_WORD_GROUPS] = groups_of(r, s);
-  w[KCL_WORD_X] = address[vector_at(s->x)];
+  w[KCL_WORD_X] = address[kcl_address_of_vector(s->x)];
   w[KCL_WORD_LANES] = (cl_ulong)kcl_series_lanes(r->k, s->A);
-  for (int a = 0; a < s->A->arrays; a++) w[KCL_WORD_MATRIX + a] = address[matrix_word(r, s->A) + a];
+  for (int a = 0; a < s->A->arrays; a++)
+    w[KCL_WORD_MATRIX + a] = address[kcl_address_of_matrix(r->k, s->A) + a];
   for (int p = 0; p < s->A->params; p++)
     w[KCL_WORD_MATRIX + s->A->arrays + p] = (cl_ulong)s->A->param[p].value;
-  for (int v = 0; v < count; v++) w[KCL_WORD_VECTOR + v] = address[vector_at(used[v])];
+  for (int v = 0; v < count; v++) w[KCL_WORD_VECTOR + v] = address[kcl_address_of_vector(used[v])];
   if (r->k->guarded) put_matrix_sizes(s->A, w + KCL_WORD_SIZES);
 }
 
@@ -151,9 +102,9 @@ int kcl_series_open(kcl_run *r) {
   cl_ulong *address = NULL;
   int rc;
   if (!r->series.geometry.series) return KCL_OK;
-  KCL_TRY(
-      kcl_alloc(run_context(r), list_length(r), sizeof *address, "addresses", (void **)&address));
-  KCL_TRY(find_addresses(r, address));
+  KCL_TRY(kcl_alloc(run_context(r), kcl_addresses(r->k), sizeof *address, "addresses",
+                    (void **)&address));
+  KCL_TRY(read_addresses(r, address));
   KCL_TRY(write_table(r, address));
   KCL_TRY(kcl_opencl_buffer(run_context(r), (size_t)r->geometry.series_groups * sizeof(cl_uint),
                             "flags", &r->series.flags));

@@ -103,6 +103,7 @@ int kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
   composed_series c = {.k = k, .g = g};
   int rc = kcl_series_parts_find(k, g, &c.parts);
   if (!rc) kcl_put_skeleton(t, "series.cl", holes, sizeof holes / sizeof *holes, &c);
+  kcl_put_file(t, "addresses.cl");
   kcl_series_parts_free(&c.parts);
   return rc;
 }
