@@ -28,11 +28,10 @@
 static kcl_options options_of(const cli_options *o, kcl_type precision) {
   kcl_options a;
   kcl_options_init(&a);
-  bool single = precision == KCL_S || precision == KCL_C;
   cli_library_options(o, &a);
   cli_parameters_set(o->parameters, &a); /* checked */
   a.precision = precision;
-  if (o->tol < 0) a.tol = single ? 1e-5 : 1e-8;
+  a.tol = kcl_options_tol(&a);
   return a;
 }
 

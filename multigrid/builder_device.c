@@ -105,8 +105,8 @@ static int device_smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind
 /* The finding of the last smoother, which is known by the time that a matrix of its level is kept. */
 static int check_definite(kcl_builder *b) {
   int64_t rows = 0;
-  int rc = b->refreshing ? kcl_amg_device_expect_none(b->setup, b->doubt)
-                         : kcl_amg_device_doubted(b->setup, b->doubt, &rows);
+  int rc = b->updating ? kcl_amg_device_expect_none(b->setup, b->doubt)
+                       : kcl_amg_device_doubted(b->setup, b->doubt, &rows);
   b->doubt = 0;
   return rc || !rows ? rc : kcl_not_definite(b->M, rows);
 }

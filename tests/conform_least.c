@@ -126,7 +126,7 @@ static void check(const system_ *y, const kcl_options *o, const char *words, con
   free(d);
 }
 
-static void solve(const place *p, const system_ *y, const kcl_options *o) {
+static void solve_least(const place *p, const system_ *y, const kcl_options *o) {
   char words[200];
   kcl_solver *s = NULL;
   kcl_report r, twice;
@@ -161,7 +161,7 @@ static void every_option(const place *p, const system_ *y, kcl_options o, int tu
         bool all = thorough() > 1 || (!small() && !p->ctx->opencl && !q);
         if (!all && quick(p) && (q != turn / 2 % 2 || (i + turn) % 2 || f != 4 * turn)) continue;
         if (!all && !quick(p) && (f < 0 ? q != turn % 2 : q || (f + i) % 18 != turn % 18)) continue;
-        solve(p, y, &o);
+        solve_least(p, y, &o);
       }
   }
 }

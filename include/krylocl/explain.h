@@ -134,8 +134,11 @@ typedef struct kcl_options {
   char parameters[KCL_PARAMETERS];
 } kcl_options;
 
-/** All options at their defaults: method, preconditioner and format "auto", precision D, tol 1e-8. */
+/** All options at their defaults: method, preconditioner and format "auto", precision D. */
 void kcl_options_init(kcl_options *o);
+
+/** Relative tolerance of a solve with these options: tol, or its default for the precision where tol is negative. */
+double kcl_options_tol(const kcl_options *o);
 
 /** The values that an option takes. */
 typedef enum kcl_option_kind {

@@ -69,9 +69,9 @@ int kcl_system_precond_kind(const kcl_system *s, const char *name, const kcl_pre
 int kcl_system_preconditioner(const kcl_system *s, const kcl_precond_kind *p, const kcl_method *m,
                               kcl_preconditioner **out);
 /* M from one of `before`, which were set up for other values in A's pattern, with the parts that remain valid. */
-int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *before,
-                                      const kcl_precond_kind *p, const kcl_method *m,
-                                      kcl_preconditioner **out);
+int kcl_system_update_preconditioner(const kcl_system *s, const kcl_preconds *before,
+                                     const kcl_precond_kind *p, const kcl_method *m,
+                                     kcl_preconditioner **out);
 /* Engines of other values are to apply M of this one: it gets A, with values of its own. values: of the system as given;
  * KCL_CHANGED: A is there with these alone, and they have been written over. */
 int kcl_engine_release_precond(kcl_engine *e, const void *values, bool changed);

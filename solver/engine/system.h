@@ -124,10 +124,7 @@ static inline bool kcl_system_has_adjoint(const kcl_system *s) {
 
 /* The relative tolerance. */
 static inline double kcl_system_tol(const kcl_system *s) {
-  const kcl_type t = s->options.precision;
-  return s->options.tol >= 0        ? fmin(s->options.tol, DBL_MAX)
-         : t == KCL_S || t == KCL_C ? 1e-5
-                                    : 1e-8;
+  return fmin(kcl_options_tol(&s->options), DBL_MAX);
 }
 
 /* The request for the set-up of a preconditioner. */

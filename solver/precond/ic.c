@@ -80,5 +80,5 @@ const kcl_precond_kind kcl_precond_ic = {.name = "ic",
                                          .parameters = parameters,
                                          .bytes = ic_bytes,
                                          .setup = ic_setup,
-                                         .refresh = ic_setup, /* the factors' patterns are A's */
+                                         .update = ic_setup, /* the factors' patterns are A's */
                                          .apply = kcl_factored_apply};

@@ -166,5 +166,5 @@ const kcl_precond_kind kcl_precond_sa = {.name = "sa",
                                          .multiplies = true,
                                          .hierarchy = true,
                                          .setup = sa_setup,
-                                         .refresh = kcl_levels_refresh,
+                                         .update = kcl_levels_update,
                                          .apply = kcl_levels_apply};

@@ -78,9 +78,9 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond_kind *p,
 
 /* ---------------------------------------------------------------- set-up */
 
-static int set_up_or_refresh(const kcl_precond_request *q, kcl_preconditioner *M) {
+static int set_up_or_update(const kcl_precond_request *q, kcl_preconditioner *M) {
   const kcl_precond_kind *p = M->kind;
-  if (q->before && p->refresh) return p->refresh(M, q);
+  if (q->before && p->update) return p->update(M, q);
   return p->setup ? p->setup(M, q) : KCL_OK;
 }
 
@@ -116,7 +116,7 @@ static int set_up_preconditioner(const kcl_precond_request *q, const kcl_precond
                             .size = {.levels = 1, .complexity = 1}};
   M->size.rows = (double)q->A->rows, M->size.nonzeros = (double)q->A->nnz;
   if (m->least_squares) M->scale = kcl_scale_for(q->norm_F > 0 ? q->norm_F : kcl_norm_F(q->A));
-  KCL_TRY(explain_rows(q, set_up_or_refresh(q, M)));
+  KCL_TRY(explain_rows(q, set_up_or_update(q, M)));
   if (q->halo && !p->whole) note_blocks(q, M);
   M->seconds = kcl_now() - start;
   *out = M, M = NULL;
