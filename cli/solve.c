@@ -31,7 +31,7 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   cli_library_options(o, &a);
   cli_parameters_set(o->parameters, &a); /* checked */
   a.precision = precision;
-  a.tol = kcl_options_tol(&a);
+  if (o->tol < 0) a.tol = kcl_default_tol(precision);
   return a;
 }
 

@@ -12,11 +12,6 @@ const kcl_options kcl_defaults = {.solver = "auto",
                                   .tol = -1,
                                   .atol = 0};
 
-double kcl_options_tol(const kcl_options *o) {
-  const bool single = o->precision == KCL_S || o->precision == KCL_C;
-  return o->tol >= 0 ? o->tol : single ? 1e-5 : 1e-8;
-}
-
 /* All zero, as by memset, means nothing was asked for: in float with no tolerance nothing could be. */
 kcl_options kcl_options_of(const kcl_options *o) {
   static const kcl_options zero;

@@ -137,8 +137,8 @@ typedef struct kcl_options {
 /** All options at their defaults: method, preconditioner and format "auto", precision D. */
 void kcl_options_init(kcl_options *o);
 
-/** Relative tolerance of a solve with these options: tol, or its default for the precision where tol is negative. */
-double kcl_options_tol(const kcl_options *o);
+/** Relative tolerance of a solve in this precision whose options have a negative tol. */
+double kcl_default_tol(kcl_type precision);
 
 /** The values that an option takes. */
 typedef enum kcl_option_kind {

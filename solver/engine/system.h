@@ -124,7 +124,8 @@ static inline bool kcl_system_has_adjoint(const kcl_system *s) {
 
 /* The relative tolerance. */
 static inline double kcl_system_tol(const kcl_system *s) {
-  return fmin(kcl_options_tol(&s->options), DBL_MAX);
+  const kcl_options *o = &s->options;
+  return o->tol >= 0 ? fmin(o->tol, DBL_MAX) : kcl_default_tol(o->precision);
 }
 
 /* The request for the set-up of a preconditioner. */
