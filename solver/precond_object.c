@@ -1,6 +1,6 @@
 /* Preconditioners as objects: set up for a matrix alone, updated, applied, shared by solvers.
  *
- * What solvers share is kcl_precond.M, which their engines own too. An update replaces it: engines go on with theirs until they are
+ * Solvers share kcl_precond.M, which their engines own too. An update replaces it: engines go on with theirs until they are
  * built anew. M keeps nothing of the caller's: kinds that multiply by A get it in a format with arrays of its own.
  */
 #include "solver/precond_object.h"

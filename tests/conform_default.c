@@ -1,5 +1,5 @@
-/* What a solve with kcl_defaults, where method, preconditioner and format are "auto", makes of easy and of hard systems: who
- * is chosen, who takes over, and what is handed out where nobody solves it.
+/* Solves with kcl_defaults, where method, preconditioner and format are "auto", of easy and of hard systems: the method
+ * that is chosen, the one that takes over, and the x of a system that none solves.
  */
 #include "solver/solver.h"
 #include "tests/calls.h"
@@ -167,7 +167,7 @@ static void test_direct(const place *p) {
   kcl_csr_free(&A);
 }
 
-/* Of a system without a solution, and of one with an empty row: never worse than 0. */
+/* Systems without a solution, and with an empty row: x is never worse than 0. */
 static void test_no_solution(const place *p) {
   kcl_csr *A = tridiagonal(p->ctx, 0, 1, 0);
   kcl_options o = quick_defaults();

@@ -100,7 +100,7 @@ static void *typed(const kcl_csr *A, const number *v, int64_t n) {
   return out;
 }
 
-/* What is claimed holds, is of the right kind, and x is near the known answer. */
+/* The claim holds, is of the right kind, and x is near the known answer. */
 static void check(const system_ *y, const kcl_options *o, const char *words, const void *b,
                   const void *x, const kcl_report *r) {
   double doubt, gradient, res = residual(y->A, b, x, &doubt), error;
@@ -258,7 +258,7 @@ static void test_by_hand(const place *p, const char *solver, const char *precond
   }
 }
 
-/* What cannot take a rectangular matrix says what can. */
+/* Methods that cannot take a rectangular matrix name those that can. */
 static void test_refusals(const place *p) {
   const kcl_method *m;
   kcl_csr *A = NULL;

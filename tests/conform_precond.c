@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- z = M^-1 r */
 
-/* Of n right-hand sides r [n, rows] into z; adjoint: M^-H. */
+/* M^-1 applied to n right-hand sides r [n, rows], into z; adjoint: M^-H. */
 typedef struct applied {
   const place *p;
   const kcl_csr *A; /* of the type that M has */

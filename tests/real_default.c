@@ -13,7 +13,7 @@ static int too_long(void *end, const kcl_progress *p) {
   return (void)p, kcl_now() > *(double *)end;
 }
 
-/* What it says holds. */
+/* The claim of the report holds. */
 static void check(const entry *e, const kcl_csr *A, const double *b, const double *x,
                   const kcl_report *r) {
   double doubt, gradient, res = residual(A, b, x, &doubt);

@@ -8,7 +8,7 @@
 #   SOLVERS  conform_solver and conform_reasons with these methods alone
 #   TYPES    conformance tests in these scalar types alone
 #   LIMIT    a test that takes longer has failed: it ends what hangs, not what is slow beside other work (7200)
-# The same by make: make check ONLY=conform_spmv FORMATS=ell TYPES=d
+# By make: make check ONLY=conform_spmv FORMATS=ell TYPES=d
 # A test is a program in $BUILD/tests or a script here that is given the path of krylocl. Its last
 # line is "N passed, N failed"; its exit status counts as well. A line "skipped: REASON" tells what it did not test.
 cd "$(dirname "$0")/.." || exit 1

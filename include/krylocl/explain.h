@@ -1,5 +1,5 @@
 /** @file
- * What the library knows, chose and did: names, options as a struct, statistics, costs, storage, reports. For programs that explain,
+ * Names, options as a struct, statistics, costs, storage, reports: for programs that explain what the library chose and did,
  * beside krylocl.h. It may change with every release.
  */
 #ifndef KRYLOCL_EXPLAIN_H
@@ -58,7 +58,7 @@ typedef enum kcl_scale_rule {
   KCL_SCALE_NONE /**< never */
 } kcl_scale_rule;
 
-/** What follows where the OpenCL device is lost during a solve: a call of its driver fails, or it does not answer. */
+/** The continuation where the OpenCL device is lost during a solve: a call of its driver fails, or it does not answer. */
 typedef enum kcl_fallback_rule {
   KCL_FALLBACK_NONE, /**< the solve ends: KCL_DEVICE_LOST */
   KCL_FALLBACK_CPU   /**< the native executor continues from the x that was read back last */
