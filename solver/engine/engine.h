@@ -127,6 +127,7 @@ int kcl_engine_copy_system(kcl_engine *to, kcl_engine *from);
 /* Seconds per iteration of all right-hand sides, tests off, from a repeatable vector without structure; [repeats]. */
 int kcl_engine_time(kcl_engine *e, int iterations, int repeats, double *seconds);
 void kcl_timing_vector(double *v, int64_t n, int number); /* the vectors that it uses */
-int kcl_timing_state(kcl_executor *ex);                   /* nothing stopped, tests off */
+/* Tests off; the right-hand sides from `active` on are stopped. */
+int kcl_timing_state(kcl_executor *ex, int active);
 
 #endif

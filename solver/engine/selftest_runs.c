@@ -73,7 +73,7 @@ static int run_passes(trial_run *r, double tilt) {
     for (int64_t i = 0; i < reals; i++) v[i] *= i % 2 ? 1 + tilt : 1 - tilt;
     KCL_TRY(ex->put(ex, k->b, c, wide, v, 1.0));
   }
-  KCL_TRY(kcl_timing_state(ex));
+  KCL_TRY(kcl_timing_state(ex, KCL_MAX_NRHS));
   KCL_TRY(ex->run(ex, KCL_START, 1));
   KCL_TRY(ex->run(ex, KCL_LOOP, PASSES));
   KCL_TRY(ex->finish(ex));
