@@ -6,7 +6,6 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>

@@ -5,7 +5,6 @@
 #include "cli/input/read.h"
 #include "cli/problem/compare.h"
 #include "cli/problem/device.h"
-#include "cli/problem/problem.h"
 #include "cli/ranks/files.h"
 #include "cli/ranks/launch.h"
 #include "cli/ranks/ranks.h"
@@ -15,15 +14,11 @@
 #include "cli/solve/profile.h"
 #include "cli/solve/progress.h"
 #include "cli/solve/report.h"
-#include "cli/solve/run.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 static kcl_options options_of(const cli_options *o, kcl_type precision) {
   kcl_options a;

@@ -8,17 +8,11 @@
 #include "cli/problem/problem.h"
 #include "cli/tune/kernels.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/bench.h"
-#include <stdbool.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Measures iterations and products, in samples of 0.02 s. */
 static const kcl_bench_plan plan = {.iterations = 1000, .samples = 5, .seconds = 0.2, .noise = -1};

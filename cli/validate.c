@@ -9,7 +9,6 @@
 #include "cli/ui/text.h"
 #include "krylocl/check.h"
 #include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

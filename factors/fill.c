@@ -3,8 +3,6 @@
  * Cost: the operations of the elimination itself, one thread.
  */
 #include "factors/factor.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* The rows that are made: columns ascending, each with its level. */
 typedef struct filled_rows {

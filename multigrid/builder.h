@@ -6,7 +6,6 @@
 
 #include "solver/contract/precond.h"
 #include "multigrid/opencl/setup.h"
-#include "multigrid/coarsen.h"
 
 /* A real matrix that is being worked on, in double. */
 typedef struct kcl_built {

@@ -1,7 +1,6 @@
 /* Matrices of multigrid on the device: multigrid/opencl. */
 #include "multigrid/builder.h"
 #include "multigrid/smooth.h"
-#include <string.h>
 
 static void device_give(const kcl_device_csr *C, kcl_built *out) {
   *out = (kcl_built){.rows = C->rows, .cols = C->cols, .nnz = C->nnz, .device = *C};

@@ -1,11 +1,8 @@
 /* The levels of multigrid: A_l+1 = P^H A_l P (Galerkin), until a system is small enough for its dense inverse or is not
  * coarsened any more; then it is smoothed alone. Level 0 multiplies by the engine's own A.
  */
-#include "multigrid/coarsen.h"
 #include "multigrid/hierarchy.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
   SMALL = 6000 /* entries */,

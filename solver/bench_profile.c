@@ -1,6 +1,5 @@
 /* Where the time and the bytes of a benchmark's row go: a few iterations beside those that are timed, with event times on
  * OpenCL devices and hardware counters on CPU devices. */
-#include "core/base/context.h"
 #include "core/base/counters.h"
 #include "solver/bench.h"
 

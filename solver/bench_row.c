@@ -2,7 +2,6 @@
  * A row that is not validated has no samples.
  */
 #include "solver/bench.h"
-#include "core/base/context.h"
 #include <stdio.h>
 
 static const kcl_bench_plan defaults = {

@@ -1,6 +1,5 @@
 /* Validation of a product before it is timed (Dongarra & Heroux 2013, HPCG). The bound is kcl_product_bound.
  */
-#include "core/base/context.h"
 #include "solver/bench.h"
 
 /* x on the device is D^-1 x of the one given, and y D y. */

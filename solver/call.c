@@ -1,10 +1,8 @@
 /* kcl_solve_vectors: the settings of a call, and its right-hand sides, as many at a
  * time as the engine takes (solver/solve.c). Arrays without gaps between the numbers of a column are used in place, others are
  * copied; columns in OpenCL buffers stay there. */
-#include "core/base/context.h"
 #include "solver/engine/given.h"
 #include "solver/readback.h"
-#include "solver/solver.h"
 #include "solver/vectors.h"
 
 /* ---------------------------------------------------------------- columns */

@@ -1,5 +1,4 @@
 /* Operators: products with a matrix that is resident on the device, and solvers that share it. */
-#include "core/base/context.h"
 #include "solver/operator.h"
 
 const kcl_operator_options kcl_operator_defaults = {.format = "auto", .precision = KCL_D};

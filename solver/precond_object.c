@@ -4,7 +4,6 @@
  * built anew. M keeps nothing of the caller's: kinds that multiply by A get it in a format with arrays of its own.
  */
 #include "solver/precond_object.h"
-#include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include "solver/vectors.h"
 

@@ -3,10 +3,7 @@
 #include "cli/input/read.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 /* ---------------------------------------------------------------- matrices */
 

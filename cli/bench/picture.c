@@ -1,10 +1,8 @@
 /* The structure of a matrix in the JSON of krylocl bench, for the pictures of krylocl report: its rows by length, and its
  * entries in a raster whose cells are digits, 0 empty, 1 to 9 by the logarithm of their number. */
 #include "cli/bench/bench.h"
-#include "cli/draw/structure.h"
 #include "cli/ui/json.h"
 #include <cjson/cJSON.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,9 +5,7 @@
 #include "cli/solve/profile.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * checked before it is timed. */
 #include "cli/bench/bench.h"
 #include "cli/problem/device.h"
-#include "cli/problem/problem.h"
 #include "cli/ranks/files.h"
 #include "cli/ranks/launch.h"
 #include "cli/ranks/product.h"
@@ -12,11 +11,8 @@
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 

@@ -2,10 +2,7 @@
  * all rows of a table stands above it, in no column. */
 #include "cli/bench/bench.h"
 #include "cli/problem/device.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* Axes of pictures: where a value is, round ticks, their labels. */
 #include "cli/draw/svg.h"
-#include "cli/ui/text.h"
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 static const double LARGEST = 1e300; /* so that ranges and ticks are finite */

@@ -2,7 +2,6 @@
 #ifndef CLI_INPUT_PARAMETERS_H
 #define CLI_INPUT_PARAMETERS_H
 
-#include "krylocl.h"
 #include "krylocl/explain.h"
 
 /* Parameter k, from 0; its name is NULL beyond the last one. */

@@ -2,7 +2,6 @@
 #include "cli/input/read.h"
 #include "cli/input/names.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <math.h>

@@ -2,7 +2,6 @@
 #ifndef CLI_SOLVER_H
 #define CLI_SOLVER_H
 
-#include "krylocl.h"
 #include "krylocl/explain.h"
 
 /* A solver of A, whose arrays are used in place, with all fields of the options. */

@@ -6,9 +6,7 @@
 #include "cli/input/read.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"

@@ -3,7 +3,6 @@
 #define CLI_RANKS_SOLVE_H
 
 #include "cli/solve/run.h"
-#include "cli/ui/options.h"
 
 int cli_ranks_device(kcl_context *ctx, const cli_options *o);
 int cli_setup(kcl_context *ctx, cli_run *r);

@@ -1,8 +1,6 @@
 /* The tables of a report for LaTeX with booktabs: one per matrix, with a caption. Tables longer than a page use
  * longtable. */
-#include "cli/bench/bench.h"
 #include "cli/report/report.h"
-#include "cli/ui/output.h"
 #include <stdlib.h>
 #include <string.h>
 

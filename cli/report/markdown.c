@@ -1,8 +1,5 @@
 /* The tables of a report as Markdown: one per matrix. Values that all its rows share stand above it. */
-#include "cli/bench/bench.h"
 #include "cli/report/report.h"
-#include "cli/ui/output.h"
-#include "cli/ui/text.h"
 #include <stdlib.h>
 #include <string.h>
 

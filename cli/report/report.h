@@ -12,7 +12,6 @@
 #define CLI_REPORT_REPORT_H
 
 #include "cli/bench/bench.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
 
 struct cJSON;

@@ -1,9 +1,7 @@
 /* The table of all measured rows. Its columns are cells of the tables of bench, each with its value for pages that
  * sort and for tests that compare. */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include "cli/ui/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

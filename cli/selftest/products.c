@@ -1,7 +1,6 @@
 /* Products of the self-test. */
 #include "cli/selftest/selftest.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl/bench.h"
 #include <math.h>

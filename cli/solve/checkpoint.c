@@ -4,7 +4,6 @@
 #include "cli/solve/checkpoint.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>

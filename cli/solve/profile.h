@@ -3,7 +3,6 @@
 #define CLI_SOLVE_PROFILE_H
 
 #include "cli/solve/run.h"
-#include "cli/ui/options.h"
 
 struct cJSON;
 

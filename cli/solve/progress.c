@@ -2,7 +2,6 @@
 #include "cli/solve/progress.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 cli_progress cli_progress_begin(const cli_options *o) {
   return (cli_progress){.o = o, .shows = cli_shows(o)};

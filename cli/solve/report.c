@@ -5,8 +5,6 @@
 #include "cli/ranks/report.h"
 #include "cli/solve/checkpoint.h"
 #include "cli/solve/profile.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <math.h>

@@ -3,7 +3,6 @@
 #define CLI_SOLVE_RUN_H
 
 #include "cli/problem/problem.h"
-#include "cli/ui/options.h"
 #include "krylocl/check.h"
 #include "krylocl/device.h"
 #include "krylocl/explain.h"

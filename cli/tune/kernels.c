@@ -6,13 +6,9 @@
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl/device.h"
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* A system that is generated, or the operand. */
 typedef struct sample_system {

@@ -1,7 +1,6 @@
 /* How many threads run at once: processors of the affinity mask, quota of control groups, OMP_NUM_THREADS. The limit of
  * control groups on memory is found in the same folders. */
 #include "core/base/base.h"
-#include "core/base/team.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

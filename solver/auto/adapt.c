@@ -1,11 +1,8 @@
 /* Around the correction loop: between two batches other formats are timed where that pays; after a method that gave up
  * the next one continues; after the solve its iterations and timings are remembered.
  */
-#include "core/base/context.h"
 #include "solver/auto/auto.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const double WORTH =
     0.01; /* seconds that a solve must take for its iterations to be remembered */

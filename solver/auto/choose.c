@@ -1,14 +1,11 @@
 /* The first choice of method and format, by what is known without running anything: what was timed before on this device
  * for such a structure, else symmetry (solver/auto/methods.c) and predicted seconds (solver/engine/predict.c).
  */
-#include "core/base/context.h"
 #include "core/base/text.h"
 #include "core/tuning/rates.h"
 #include "solver/auto/auto.h"
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 void kcl_auto_say(char *text, size_t room, const char *format, ...) {
   size_t used = strlen(text);

@@ -5,11 +5,8 @@
  * between two passes over LOOP: all vectors and scalars are copied, and no step of the method is lost. Trials take at
  * most a tenth of the seconds that the solve is expected to take, or has taken.
  */
-#include "core/base/context.h"
 #include "solver/auto/auto.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST = 4, LEAST = 8 /* iterations to time one */ };
 static const double NEAR = 1.6;     /* largest error of the model seen so far */

@@ -1,6 +1,5 @@
 /* The possessions of a preconditioner: vectors, matrices in formats; its end; binding it to a program. */
 #include "solver/contract/precond.h"
-#include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include <stdio.h>
 

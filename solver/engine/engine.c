@@ -1,5 +1,4 @@
 /* Engines: their parts, their cost, and how state moves from one to another. */
-#include "core/base/context.h"
 #include "solver/engine/engine.h"
 #include <stdio.h>
 

@@ -1,7 +1,5 @@
 /* See given.h. */
 #include "solver/engine/given.h"
-#include "core/base/context.h"
-#include <float.h>
 
 int kcl_given_norm(const kcl_system *s, const void *b, kcl_scaled_norm *out) {
   kcl_ranks *ranks = kcl_system_ranks(s);

@@ -1,5 +1,4 @@
 /* Engines of one product: b = A x, recorded, for kcl_operator and to be timed alone. */
-#include "core/base/context.h"
 #include "core/device/device.h"
 #include "solver/engine/engine.h"
 

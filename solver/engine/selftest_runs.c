@@ -1,8 +1,6 @@
 /* Runs of the self-test: x after START and two passes over LOOP on the device and natively. See selftest_runs.h. */
 #include "solver/engine/selftest_runs.h"
-#include "core/base/context.h"
 #include "core/matrix/structure.h"
-#include <stdlib.h>
 
 enum { WIDTH = 24, HEIGHT = 25, UNKNOWNS = WIDTH * HEIGHT, PASSES = 2 };
 

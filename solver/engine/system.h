@@ -3,9 +3,7 @@
 #define KCL_SYSTEM_H
 
 #include "core/matrix/fingerprint.h"
-#include "core/matrix/offset_runs.h"
 #include "core/matrix/repeats.h"
-#include "core/program/ranks.h"
 #include "solver/engine/scale.h"
 #include "solver/precond/setup.h"
 #include <float.h>

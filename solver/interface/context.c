@@ -1,8 +1,4 @@
 /* kcl_context: its numbers and texts. What it is: core/base/context.h, core/device/device.c. */
-#include "core/base/context.h"
-#include "core/base/shape.h"
-#include "core/device/device.h"
-#include "core/program/executor.h"
 #include "solver/interface/handles.h"
 
 int kcl_context_number(kcl_context *ctx, const char *name, double *out) {

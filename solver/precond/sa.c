@@ -7,8 +7,6 @@
 #include "core/matrix/structure.h"
 #include "multigrid/levels.h"
 #include "multigrid/smooth.h"
-#include "sparse/sparse.h"
-#include <stdlib.h>
 
 static const double STALLED = 0.9;  /* rows kept: coarsening ends */
 static const double M_MATRIX = 2;   /* the largest eigenvalue of D^-1 A, at most, of M-matrices */

@@ -1,8 +1,6 @@
 /* The set-up of a preconditioner: does it suit A and the method? */
-#include "core/base/context.h"
 #include "solver/precond/setup.h"
 #include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- does it suit? */
 
