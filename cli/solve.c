@@ -185,7 +185,7 @@ static int solve_all_blocks(kcl_context *ctx, cli_run *r) {
   CLI_TRY(cli_solves_end(ctx, r));
   cli_describe(r); /* "auto" may have changed the choice */
 done:
-  cli_progress_end();
+  cli_idle();
   return rc;
 }
 

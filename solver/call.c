@@ -105,7 +105,8 @@ static int return_columns(const columns *c, int64_t from, int nrhs, const kcl_rh
 static int new_histories(kcl_solver *s, int64_t count) {
   kcl_histories_free(&s->history, s->histories);
   s->histories = 0;
-  int rc = kcl_histories_create(s->system.ctx, count, &s->history);
+  int rc =
+      kcl_alloc(s->system.ctx, count, sizeof *s->history, "the histories", (void **)&s->history);
   if (!rc) s->histories = count;
   return rc;
 }

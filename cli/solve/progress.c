@@ -26,5 +26,3 @@ int cli_progress_show(void *user, const kcl_progress *p) {
   cli_show(s->o, &now);
   return cli_interrupted();
 }
-
-void cli_progress_end(void) { cli_idle(); }

@@ -14,6 +14,5 @@ typedef struct cli_progress {
 cli_progress cli_progress_begin(const cli_options *o);
 /* Updates the status line; for kcl_options.progress. */
 int cli_progress_show(void *user, const kcl_progress *p);
-void cli_progress_end(void);
 
 #endif

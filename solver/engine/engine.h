@@ -102,9 +102,9 @@ int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_preco
 int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                          const char *format, double *seconds);
 
-/* The format in which a product with the system's A alone is predicted to be the fastest, and why: [room]. The system's
+/* The format in which a product with the system's A alone is predicted to be the fastest, and why: [capacity]. The system's
  * statistics are those of A. */
-int kcl_engine_choose(const kcl_system *s, const kcl_format **f, char *why, size_t room);
+int kcl_engine_choose(const kcl_system *s, const kcl_format **f, char *why, size_t capacity);
 
 const char *kcl_engine_format(const kcl_engine *e);  /* of A: its name */
 double kcl_engine_stored_bytes(const kcl_engine *e); /* of all operators, on the device */
