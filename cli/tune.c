@@ -65,8 +65,7 @@ typedef struct search { /* of one tunable */
 } search;
 
 static int try_value(tuning *t, search *f, int v, double *time) {
-  int rc = cli_lib(kcl_tunable_set(t->ctx, f->u->name, v));
-  if (rc) return rc;
+  CLI_CALL(cli_lib(kcl_tunable_set(t->ctx, f->u->name, v)));
   cli_busy(t->o, "tuning %s: %d", f->u->name, v);
   *time = measure_format(t, f->format);
   size_t used = strlen(f->tried);
@@ -125,18 +124,17 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   cli_busy(t->o, "tuning %s", u->name);
   double before = measure_format(t, f.format);
   bool faster = false;
-  int rc;
   if (!isfinite(before)) {
     cli_say(t->o, "  %-17s skipped: the matrix does not fit %s\n", u->name, f.format);
     return 0;
   }
   f.time = GAIN * before;
   const cli_text first = cli_seconds(before);
-  CLI_TRY(walk_values(t, &f));
+  CLI_CALL(walk_values(t, &f));
   const int tried = f.best;
-  if (tried != u->value) CLI_TRY(confirm_value(t, &f, &before, &faster));
+  if (tried != u->value) CLI_CALL(confirm_value(t, &f, &before, &faster));
   if (!faster) f.best = u->value;
-  CLI_TRY(cli_lib(kcl_tunable_set(t->ctx, u->name, f.best)));
+  CLI_CALL(cli_lib(kcl_tunable_set(t->ctx, u->name, f.best)));
   cli_say(t->o, "  %-17s %s, before %s;%s\n", u->name, f.format, first.s, f.tried);
   if (faster)
     note_result(t, "  %s = %d: %s per iteration of %s, before %s, in %d pairs of %d", u->name,
@@ -144,44 +142,40 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
                 CLI_PAIRS);
   else if (tried != u->value)
     cli_say(t->o, "  %-17s %d was not faster each time: left at %d\n", "", tried, u->value);
-done:
-  return rc;
+  return 0;
 }
 
 static int tune_all(tuning *t) {
-  int rc = 0, todo = 0;
+  int todo = 0;
   kcl_tunable u;
   for (int i = 0; i < kcl_tunable_count(); i++) {
-    CLI_TRY(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
+    CLI_CALL(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
     todo += u.applies;
   }
   for (int i = 0; i < kcl_tunable_count(); i++) {
-    CLI_TRY(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
+    CLI_CALL(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
     if (!u.applies) continue;
     double share = (seconds_left(t) - (1 - SHARE) * t->seconds) / todo--;
     if (share <= 0)
       cli_say(t->o, "  %-17s skipped: no time left, see --seconds\n", u.name);
     else
-      CLI_TRY(tune_one(t, &u, cli_now() + share));
+      CLI_CALL(tune_one(t, &u, cli_now() + share));
   }
-done:
-  return rc;
+  return 0;
 }
 
 static int write_tunables(tuning *t) {
   char path[4096];
   const char *to = t->o->output;
-  int rc = 0;
   if (!to && kcl_tune_path(t->ctx, path, sizeof path) == 0) to = path;
   if (!to)
     return cli_fail(KCL_INPUT, "there is no cache folder for the tunables: name a file by -o FILE");
-  CLI_TRY(cli_lib(kcl_tune_write(t->ctx, to, t->remark)));
+  CLI_CALL(cli_lib(kcl_tune_write(t->ctx, to, t->remark)));
   if (strcmp(to, "-")) cli_say(t->o, "wrote       the tunables to %s\n", to);
   if (to == path)
     cli_say(t->o, "undo        delete that file: built-in values return. One run without it: set "
                   "KRYLOCL_TUNE to nothing\n");
-done:
-  return rc;
+  return 0;
 }
 
 static int report_tuning(tuning *t, kcl_solver *s) {

@@ -219,8 +219,7 @@ static int set_up_on_cpu(const kcl_system *system, kcl_sums sums, int failed, kc
 
 int kcl_setup_values(kcl_system *system, kcl_solver **out) {
   const double start = kcl_now();
-  const int rc = kcl_csr_check(system->ctx, system->A);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_check(system->ctx, system->A));
   const kcl_sums sums = kcl_sums_of(system->A);
   system->seconds_check = kcl_now() - start;
   system->ctx->device_failed = false;

@@ -80,8 +80,7 @@ static int update_from_scratch(const kcl_solver *s, const kcl_csr *A, kcl_solver
 
 /* A solver whose device was lost keeps the shape of A; all else is the standby's. */
 static int update_standby(kcl_solver *s, const kcl_csr *A, int keep) {
-  const int rc = kcl_update(s->standby, A, keep);
-  if (rc) return rc;
+  KCL_CALL(kcl_update(s->standby, A, keep));
   s->given->A = *A, s->sums = s->standby->sums;
   memcpy(s->standby->lost_why, s->lost_why, sizeof s->lost_why);
   return KCL_OK;

@@ -185,8 +185,7 @@ static void put_shared_row(FILE *f, const sharing *s, const shared_row *r) {
 
 static int write_shared_csv(const sharing *s) {
   cli_buffer b;
-  const int rc = cli_buffer_open(&b);
-  if (rc) return rc;
+  CLI_CALL(cli_buffer_open(&b));
   fputs("matrix,rows,cols,nnz,precision,format,devices,status,seconds_per_product,seconds_alone,"
         "mnnz_per_second_alone,mnnz_per_second,speedup,seconds_halo\n",
         b.f);

@@ -1,5 +1,6 @@
 /* The tables of a report as Markdown: one per matrix. Values that all its rows share stand above it. */
 #include "cli/report/report.h"
+#include "cli/ui/codes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,8 +73,7 @@ static void print_markdown_table(FILE *f, const cli_report_data *r, int matrix) 
 
 int cli_report_markdown(const cli_report_data *r, const char *path) {
   cli_buffer b;
-  int rc = cli_buffer_open(&b);
-  if (rc) return rc;
+  CLI_CALL(cli_buffer_open(&b));
   fputs("<!-- krylocl report -->\n", b.f);
   for (int i = 0; i < r->run.matrix_count; i++) print_markdown_table(b.f, r, i);
   return cli_buffer_write(&b, path);

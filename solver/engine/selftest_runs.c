@@ -87,19 +87,16 @@ static int run_small(kcl_context *ctx, const kcl_system *of, const kcl_engine *l
   const kcl_format *format;
   const kcl_precond_kind *precond;
   kcl_system s = {.ctx = ctx, .options = of->options, .resumes = of->resumes};
-  int rc;
   s.options.near_null = NULL, s.options.precision = type;
   s.fusion = fusion;
   const bool plain = like->precond->hierarchy || of->given || of->object;
-  KCL_TRY(kcl_precond_find(ctx, plain ? "none" : like->precond->name, &precond));
-  KCL_TRY(kcl_format_find(ctx, kcl_engine_format(like), type, &format));
-  KCL_TRY(make_small_matrix(ctx, type, like->method->symmetric, &r->A));
-  KCL_TRY(kcl_csr_stats(ctx, r->A, &s.stats));
+  KCL_CALL(kcl_precond_find(ctx, plain ? "none" : like->precond->name, &precond));
+  KCL_CALL(kcl_format_find(ctx, kcl_engine_format(like), type, &format));
+  KCL_CALL(make_small_matrix(ctx, type, like->method->symmetric, &r->A));
+  KCL_CALL(kcl_csr_stats(ctx, r->A, &s.stats));
   s.A = r->A, s.hermitian = s.stats.hermitian, s.symmetric = s.stats.symmetric;
-  KCL_TRY(kcl_engine_build(&s, like->method, precond, format, &r->e));
-  KCL_TRY(run_passes(r, 0));
-done:
-  return rc;
+  KCL_CALL(kcl_engine_build(&s, like->method, precond, format, &r->e));
+  return run_passes(r, 0);
 }
 
 /* Runs the passes of `like` natively on the system itself. */
@@ -114,14 +111,11 @@ static int run_natively(kcl_context *native, const kcl_system *of, const kcl_eng
                   .stats = of->stats,
                   .hermitian = of->hermitian,
                   .symmetric = of->symmetric};
-  int rc;
   s.options.precision = like->program->type;
-  KCL_TRY(kcl_precond_find(native, like->precond->name, &precond));
-  KCL_TRY(kcl_format_find(native, "csr-scalar", like->program->type, &format));
-  if (!r->e) KCL_TRY(kcl_engine_build(&s, like->method, precond, format, &r->e));
-  KCL_TRY(run_passes(r, tilt));
-done:
-  return rc;
+  KCL_CALL(kcl_precond_find(native, like->precond->name, &precond));
+  KCL_CALL(kcl_format_find(native, "csr-scalar", like->program->type, &format));
+  if (!r->e) KCL_CALL(kcl_engine_build(&s, like->method, precond, format, &r->e));
+  return run_passes(r, tilt);
 }
 
 /* A native context for what `device` is compared with. */

@@ -43,8 +43,7 @@ const char *kcl_context_text(kcl_context *ctx, const char *name) {
 
 int kcl_context_set_reproducible(kcl_context *ctx, int on) {
   KCL_ENTER(ctx);
-  const int rc = kcl_need(ctx, "c", ctx);
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "c", ctx));
   if (on && !KCL_HAS_FMA)
     return kcl_fail(ctx, KCL_DEVICE,
                     "reproducible sums: this build has no fused multiply-add; build it for the "

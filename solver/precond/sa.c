@@ -75,8 +75,7 @@ static int sa_coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_b
 /* ---------------------------------------------------------------- the vectors of the first level */
 
 static int sa_check(kcl_context *ctx, const kcl_dense *B, int64_t rows) {
-  int rc = kcl_dense_need(ctx, "near_null", B);
-  if (rc) return rc;
+  KCL_CALL(kcl_dense_need(ctx, "near_null", B));
   if (B->rows != rows || B->cols < 1 || B->cols > KCL_MOST_NEAR_NULL || B->type != KCL_D)
     return kcl_fail(ctx, KCL_USAGE,
                     "sa needs 1 to %d real near-null vectors of %lld rows: there are %lld of %lld",
