@@ -103,20 +103,19 @@ static int measure_with(tuning *t, const search *f, int value, double *seconds) 
 static int confirm_value(tuning *t, search *f, double *before, bool *faster) {
   double old[CLI_PAIRS] = {0}, new[CLI_PAIRS] = {0};
   cli_pairs pairs = {.count = 0};
-  int rc = 0, n = 0;
-  for (bool more = true; more && !rc; n++) {
+  int n = 0;
+  for (bool more = true; more; n++) {
     const int now = n;
     cli_busy(t->o, "comparing %s: %d with %d, pair %d of %d", f->u->name, f->best, f->u->value,
              n + 1, CLI_PAIRS);
-    if (n % 2 == 0) CLI_TRY(measure_with(t, f, f->u->value, &old[now]));
-    CLI_TRY(measure_with(t, f, f->best, &new[now]));
-    if (n % 2) CLI_TRY(measure_with(t, f, f->u->value, &old[now]));
+    if (n % 2 == 0) CLI_CALL(measure_with(t, f, f->u->value, &old[now]));
+    CLI_CALL(measure_with(t, f, f->best, &new[now]));
+    if (n % 2) CLI_CALL(measure_with(t, f, f->u->value, &old[now]));
     more = cli_pairs_add(&pairs, old[now], new[now]);
   }
   *before = cli_median(old, n), f->time = cli_median(new, n);
   *faster = cli_pairs_faster(&pairs, GAIN);
-done:
-  return rc;
+  return 0;
 }
 
 static int tune_one(tuning *t, const kcl_tunable *u, double until) {
@@ -196,52 +195,44 @@ static int report_tuning(tuning *t, kcl_solver *s) {
 }
 
 static int prepare_tuning(tuning *t) {
-  kcl_solver *s = NULL;
+  CLI_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_setup_info info;
   double rate;
-  int rc;
   cli_busy(t->o, "measuring the stream rate");
-  CLI_TRY(cli_lib(kcl_stream_measure(t->ctx, &rate)));
+  CLI_CALL(cli_lib(kcl_stream_measure(t->ctx, &rate)));
   cli_say(t->o, "stream      %.1f GB/s\n", 1e-9 * rate);
   t->asked.format = "model";
   if (t->o->solver) t->asked.solver = t->o->solver;
   if (t->o->precond) t->asked.precond = t->o->precond;
   cli_busy(t->o, "setting up");
-  CLI_TRY(cli_lib(cli_solver_create(t->ctx, t->A, &t->asked, &s)));
+  CLI_CALL(cli_lib(cli_solver_create(t->ctx, t->A, &t->asked, &s)));
   kcl_solver_info(s, &info);
   snprintf(t->base, sizeof t->base, "%s", info.format);
   note_result(t, "method      %s, %s, on %s", info.solver, cli_type_words(t->asked.precision),
               cli_base(t->o->files[0]));
-done:
-  kcl_solver_free(&s);
-  return rc;
+  return 0;
 }
 
 static int run_tune(kcl_context *ctx, const cli_options *o) {
   if (o->kernels) return cli_compile_kernels(ctx, o);
-  int rc;
-  kcl_csr *A = NULL;
-  kcl_solver *s = NULL;
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  CLI_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_device device;
   tuning t = {.ctx = ctx, .o = o, .seconds = (double)o->seconds};
   kcl_options_init(&t.asked);
   double begin = cli_now();
-  CLI_TRY(cli_device(ctx, o, &device));
+  CLI_CALL(cli_device(ctx, o, &device));
   cli_report_device(o, &device);
-  CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
+  CLI_CALL(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
   cli_report_matrix(o, o->files[0], A, cli_now() - begin);
   t.A = A, t.begin = cli_now();
-  CLI_TRY(prepare_tuning(&t));
-  CLI_TRY(tune_all(&t));
-  CLI_TRY(write_tunables(&t));
+  CLI_CALL(prepare_tuning(&t));
+  CLI_CALL(tune_all(&t));
+  CLI_CALL(write_tunables(&t));
   t.asked.format = "measure";
   cli_busy(o, "timing formats");
-  CLI_TRY(cli_lib(cli_solver_create(ctx, A, &t.asked, &s)));
-  CLI_TRY(report_tuning(&t, s));
-done:
-  kcl_solver_free(&s);
-  kcl_csr_free(&A);
-  return rc;
+  CLI_CALL(cli_lib(cli_solver_create(ctx, A, &t.asked, &s)));
+  return report_tuning(&t, s);
 }
 
 const cli_command cli_tune = {

@@ -155,15 +155,11 @@ static int compile_for(compilation *c, const kcl_csr *A, kcl_type precision, con
 }
 
 static int compile_system(compilation *c, const sample_system *s, bool either) {
-  kcl_csr *A = NULL;
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
   kcl_type precision;
-  int rc;
   cli_busy(c->o, "%s", s->name);
-  CLI_TRY(cli_matrix_load(c->ctx, c->o, s->name, &A, &precision));
-  CLI_TRY(compile_for(c, A, precision, s, either));
-done:
-  kcl_csr_free(&A);
-  return rc;
+  CLI_CALL(cli_matrix_load(c->ctx, c->o, s->name, &A, &precision));
+  return compile_for(c, A, precision, s, either);
 }
 
 static void say_compiled(const compilation *c) {

@@ -22,23 +22,21 @@ static int find_strong(coarsening *c, void **depend) {
   const int64_t n = A->rows;
   const int team = kcl_amg_device_team(A);
   void *limit;
-  int rc = KCL_UNSUITED;
-  if (A->longest > KCL_LONG_ROW) goto done; /* left to the host */
+  if (A->longest > KCL_LONG_ROW) return KCL_UNSUITED; /* left to the host */
   c->S = (kcl_device_csr){.rows = n, .cols = n};
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &limit));
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &c->weak));
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->S.ptr));
-  KCL_TRY(kcl_amg_device_zeros(c->s, n, depend));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_count_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
-                          KCL_ARG_INT(team), KCL_ARG_REAL(c->theta), KCL_ARG_BUFFER(limit),
-                          KCL_ARG_BUFFER(c->weak), KCL_ARG_BUFFER(c->S.ptr),
-                          KCL_ARG_BUFFER(*depend)));
-  KCL_TRY(kcl_amg_device_shape_within(c->s, &c->S, A->nnz));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_fill_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
-                          KCL_ARG_INT(team), KCL_ARG_BUFFER(limit), KCL_ARG_CSR(&c->S)));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &limit));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &c->weak));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->S.ptr));
+  KCL_CALL(kcl_amg_device_zeros(c->s, n, depend));
+  KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_count_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                           KCL_ARG_INT(team), KCL_ARG_REAL(c->theta), KCL_ARG_BUFFER(limit),
+                           KCL_ARG_BUFFER(c->weak), KCL_ARG_BUFFER(c->S.ptr),
+                           KCL_ARG_BUFFER(*depend)));
+  KCL_CALL(kcl_amg_device_shape_within(c->s, &c->S, A->nnz));
+  KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_fill_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                           KCL_ARG_INT(team), KCL_ARG_BUFFER(limit), KCL_ARG_CSR(&c->S)));
   kcl_amg_device_drop(c->s, limit);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* Memory of the split. */

@@ -130,9 +130,8 @@ int kcl_amg_device_view(kcl_device_setup *s, const kcl_stored *m, bool values,
 int kcl_amg_device_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
                           kcl_stored **out) {
   kcl_context *ctx = kcl_amg_device_context(s);
-  kcl_stored *m = *out = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
+  KCL_OWNED_BY(kcl_stored_free) kcl_stored *m = *out = NULL;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
   *m = (kcl_stored){.ctx = ctx,
                     .format = f,
                     .type = kcl_amg_device_single(s) ? KCL_S : KCL_D,
@@ -143,9 +142,7 @@ int kcl_amg_device_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_form
                     .kernel.scatter_items = A->nnz};
   kcl_opencl_adopt(m);
   narrow = narrow && !kcl_amg_device_single(s);
-  KCL_TRY((strcmp(f->name, "sell") ? fill_csr : fill_sell)(s, A, narrow, m));
+  KCL_CALL((strcmp(f->name, "sell") ? fill_csr : fill_sell)(s, A, narrow, m));
   *out = m, m = NULL;
-done:
-  kcl_stored_free(&m);
-  return rc;
+  return KCL_OK;
 }

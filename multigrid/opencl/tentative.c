@@ -116,13 +116,11 @@ static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T,
 
 static int smooth(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P) {
   bool done;
-  int rc;
-  KCL_TRY(smooth_short_rows(g, T, P, &done));
-  if (!done) KCL_TRY(multiply_prolongation(g, T, P));
+  KCL_CALL(smooth_short_rows(g, T, P, &done));
+  if (!done) KCL_CALL(multiply_prolongation(g, T, P));
   kcl_amg_device_drop_matrix(g->s, T);
-  rc = kcl_amg_device_check_limit(g, P);
+  const int rc = kcl_amg_device_check_limit(g, P);
   if (rc) kcl_amg_device_drop_matrix(g->s, P);
-done:
   return rc;
 }
 

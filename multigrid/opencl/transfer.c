@@ -210,32 +210,26 @@ static int upload_all(kcl_device_setup *s, const kcl_csr *A, const kcl_device_cs
 int kcl_amg_device_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
                           kcl_distinct_rows *distinct, kcl_device_csr *out) {
   bool done = false;
-  int rc;
   *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
   out->longest = known ? known->row_max : kcl_csr_longest_row(A);
-  KCL_TRY(kcl_amg_device_memory(s, A->rows, 4, &out->ptr));
-  KCL_TRY(kcl_amg_device_memory(s, A->nnz, 4, &out->col));
-  KCL_TRY(kcl_amg_device_memory(s, A->nnz, 8, &out->val));
-  if (worth_numbering(A, known, distinct)) KCL_TRY(upload_repeats(s, A, distinct, out, &done));
-  if (!done) rc = upload_all(s, A, out);
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_memory(s, A->rows, 4, &out->ptr));
+  KCL_CALL(kcl_amg_device_memory(s, A->nnz, 4, &out->col));
+  KCL_CALL(kcl_amg_device_memory(s, A->nnz, 8, &out->val));
+  if (worth_numbering(A, known, distinct)) KCL_CALL(upload_repeats(s, A, distinct, out, &done));
+  return done ? KCL_OK : upload_all(s, A, out);
 }
 
 int kcl_amg_device_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out) {
-  int32_t *ptr = NULL;
-  kcl_csr *C = *out = NULL;
-  int rc = kcl_amg_device_measure(s, A);
-  if (rc) return rc;
-  KCL_TRY(kcl_csr_create(kcl_amg_device_context(s), A->rows, A->cols, A->nnz, KCL_D, &C));
-  KCL_TRY(kcl_alloc(kcl_amg_device_context(s), A->rows + 1, sizeof *ptr, "row pointers",
-                    (void **)&ptr));
-  KCL_TRY(kcl_amg_device_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));
+  KCL_OWNED int32_t *ptr = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = *out = NULL;
+  KCL_CALL(kcl_amg_device_measure(s, A));
+  KCL_CALL(kcl_csr_create(kcl_amg_device_context(s), A->rows, A->cols, A->nnz, KCL_D, &C));
+  KCL_CALL(kcl_alloc(kcl_amg_device_context(s), A->rows + 1, sizeof *ptr, "row pointers",
+                     (void **)&ptr));
+  KCL_CALL(kcl_amg_device_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));
   for (int64_t i = 0; i <= A->rows; i++) C->row_ptr[i] = ptr[i];
-  if (A->nnz) KCL_TRY(kcl_amg_device_read(s, A->col, 0, (size_t)A->nnz * sizeof *C->col, C->col));
-  if (A->nnz) KCL_TRY(kcl_amg_device_read(s, A->val, 0, (size_t)A->nnz * sizeof(double), C->val));
+  if (A->nnz) KCL_CALL(kcl_amg_device_read(s, A->col, 0, (size_t)A->nnz * sizeof *C->col, C->col));
+  if (A->nnz) KCL_CALL(kcl_amg_device_read(s, A->val, 0, (size_t)A->nnz * sizeof(double), C->val));
   *out = C, C = NULL;
-done:
-  free(ptr), kcl_csr_free(&C);
-  return rc;
+  return KCL_OK;
 }

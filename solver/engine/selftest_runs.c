@@ -60,24 +60,21 @@ static int run_passes(trial_run *r, double tilt) {
   const kcl_program *k = r->e->program;
   const kcl_type wide = kcl_wide_type(k->type);
   const int64_t reals = count_reals(k);
-  int rc = KCL_OK;
   if (!r->x)
-    rc = kcl_alloc(r->e->ctx, k->nrhs * reals, sizeof *r->x, "the self-test", (void **)&r->x);
-  if (rc) return rc;
+    KCL_CALL(kcl_alloc(r->e->ctx, k->nrhs * reals, sizeof *r->x, "the self-test", (void **)&r->x));
   for (int c = 0; c < k->nrhs; c++) {
     double *v = r->x + c * reals;
     kcl_timing_vector(v, reals, c);
-    KCL_TRY(ex->put(ex, k->x, c, wide, v, 0.5)); /* so that START multiplies by A */
+    KCL_CALL(ex->put(ex, k->x, c, wide, v, 0.5)); /* so that START multiplies by A */
     for (int64_t i = 0; i < reals; i++) v[i] *= i % 2 ? 1 + tilt : 1 - tilt;
-    KCL_TRY(ex->put(ex, k->b, c, wide, v, 1.0));
+    KCL_CALL(ex->put(ex, k->b, c, wide, v, 1.0));
   }
-  KCL_TRY(kcl_timing_state(ex, KCL_MAX_NRHS));
-  KCL_TRY(ex->run(ex, KCL_START, 1));
-  KCL_TRY(ex->run(ex, KCL_LOOP, PASSES));
-  KCL_TRY(ex->finish(ex));
-  for (int c = 0; c < k->nrhs; c++) KCL_TRY(ex->get(ex, k->x, c, wide, r->x + c * reals, 1.0));
-done:
-  return rc;
+  KCL_CALL(kcl_timing_state(ex, KCL_MAX_NRHS));
+  KCL_CALL(ex->run(ex, KCL_START, 1));
+  KCL_CALL(ex->run(ex, KCL_LOOP, PASSES));
+  KCL_CALL(ex->finish(ex));
+  for (int c = 0; c < k->nrhs; c++) KCL_CALL(ex->get(ex, k->x, c, wide, r->x + c * reals, 1.0));
+  return KCL_OK;
 }
 
 /* The method, preconditioner and format of `like` for the small system, in this context. */
@@ -153,38 +150,30 @@ static double largest_difference(kcl_type t) {
 
 int kcl_small_difference(const kcl_system *s, const kcl_engine *e, kcl_fusion fusion,
                          double *difference) {
-  kcl_context *native = NULL;
-  trial_run here = {.e = NULL}, there = {.e = NULL};
-  int rc;
-  KCL_TRY(create_reference(s->ctx, &native));
-  KCL_TRY(run_small(s->ctx, s, e, fusion, &here));
-  KCL_TRY(run_small(native, s, e, fusion, &there));
+  KCL_OWNED_BY(kcl_context_free) kcl_context *native = NULL;
+  KCL_OWNED_BY(free_trial_run) trial_run here = {.e = NULL}, there = {.e = NULL};
+  KCL_CALL(create_reference(s->ctx, &native));
+  KCL_CALL(run_small(s->ctx, s, e, fusion, &here));
+  KCL_CALL(run_small(native, s, e, fusion, &there));
   if (here.e->program->nrhs == there.e->program->nrhs) *difference = compare_runs(&here, &there);
   if (*difference <= largest_difference(e->program->type)) *difference = 0;
-done:
-  free_trial_run(&here), free_trial_run(&there);
-  kcl_context_free(&native);
-  return rc;
+  return KCL_OK;
 }
 
 /* It is not known that the system amplifies rounding little, so that b changes, too. */
 int kcl_own_difference(const kcl_system *s, kcl_engine *e, double *difference) {
   const double bound = largest_difference(e->program->type), tilt = bound * 0x1p-12;
-  kcl_context *native = NULL;
+  KCL_OWNED_BY(kcl_context_free) kcl_context *native = NULL;
+  KCL_OWNED_BY(free_trial_run)
   trial_run here = {.e = e, .lent = true}, there = {.e = NULL}, tilted = {.lent = true};
-  int rc;
-  KCL_TRY(create_reference(s->ctx, &native));
-  KCL_TRY(run_passes(&here, 0));
-  KCL_TRY(run_natively(native, s, e, 0, &there));
+  KCL_CALL(create_reference(s->ctx, &native));
+  KCL_CALL(run_passes(&here, 0));
+  KCL_CALL(run_natively(native, s, e, 0, &there));
   tilted.e = there.e;
-  KCL_TRY(run_natively(native, s, e, tilt, &tilted));
+  KCL_CALL(run_natively(native, s, e, tilt, &tilted));
   if (compare_runs(&tilted, &there) > bound / 4)
-    rc = kcl_fail(s->ctx, KCL_REFUSED, "the system amplifies rounding: no verdict");
-  else if (here.e->program->nrhs == there.e->program->nrhs)
-    *difference = compare_runs(&here, &there);
+    return kcl_fail(s->ctx, KCL_REFUSED, "the system amplifies rounding: no verdict");
+  if (here.e->program->nrhs == there.e->program->nrhs) *difference = compare_runs(&here, &there);
   if (*difference <= bound) *difference = 0;
-done:
-  free_trial_run(&tilted), free_trial_run(&here), free_trial_run(&there);
-  kcl_context_free(&native);
-  return rc;
+  return KCL_OK;
 }
