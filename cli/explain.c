@@ -1,8 +1,6 @@
 /* krylocl explain: what solving a system would run on the selected device, without running it. */
 #include "cli/explain_ranks.h"
-#include "cli/input/solver.h"
-#include "cli/input/parameters.h"
-#include "cli/problem/device.h"
+#include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"

@@ -1,7 +1,6 @@
 /* krylocl info: structure of a matrix, predicted cost of each format, suggested method. */
 #include "cli/info.h"
 #include "cli/draw/plot.h"
-#include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"

@@ -3,8 +3,7 @@
  * bytes), then formats and, with --solver auto, methods. Tunables are written to the device's file,
  * the rest to the record of "auto". */
 #include "cli/confirm.h"
-#include "cli/input/solver.h"
-#include "cli/problem/device.h"
+#include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/tune/kernels.h"
 #include "cli/ui/codes.h"

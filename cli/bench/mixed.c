@@ -2,7 +2,7 @@
  * alternating, in the fastest format; medians of up to 5 solves, as many as fit in half a
  * minute. */
 #include "cli/bench/bench.h"
-#include "cli/input/solver.h"
+#include "cli/input/input.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"

@@ -4,8 +4,6 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include <cjson/cJSON.h>
-#include <stdlib.h>
-#include <string.h>
 
 int cli_bench_picture(const kcl_csr *A, cli_bench_matrix *out) {
   cli_raster r;

@@ -2,8 +2,7 @@
  * iterations, time, memory, and the number of solves after which the set-up pays, compared with no preconditioner.
  * Kernels are compiled before anything is timed. */
 #include "cli/bench/bench.h"
-#include "cli/input/solver.h"
-#include "cli/problem/device.h"
+#include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/csv.h"

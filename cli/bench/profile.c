@@ -2,7 +2,7 @@
  * device beside the least that the format allows, and hardware counters of CPU devices. The times of the rows
  * themselves are taken without event times, which have a cost. */
 #include "cli/bench/bench.h"
-#include "cli/solve/profile.h"
+#include "cli/solve/solve.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"

@@ -2,7 +2,6 @@
  * devices alone (Kuresson 2012, table 14). Rank 0 reads the matrices and reports; all ranks take the same steps. A product is
  * checked before it is timed. */
 #include "cli/bench/bench.h"
-#include "cli/problem/device.h"
 #include "cli/ranks/files.h"
 #include "cli/ranks/launch.h"
 #include "cli/ranks/product.h"

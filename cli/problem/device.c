@@ -1,5 +1,4 @@
 /* Opens the device that the options name, and prints it. */
-#include "cli/problem/device.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
 #include "cli/ui/codes.h"

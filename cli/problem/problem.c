@@ -1,7 +1,6 @@
 /* The system A x = b on the host: files are read, types promoted to a common one, sizes checked. */
 #include "cli/problem/problem.h"
-#include "cli/input/names.h"
-#include "cli/input/read.h"
+#include "cli/input/input.h"
 #include "cli/ranks/files.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"

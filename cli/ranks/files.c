@@ -2,8 +2,7 @@
  * whole system (--check, --cache, --near-null, --coordinates, KRYLOCL_READ=root), rank 0 reads it and the library
  * distributes it. */
 #include "cli/ranks/files.h"
-#include "cli/input/names.h"
-#include "cli/input/read.h"
+#include "cli/input/input.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"

@@ -2,8 +2,6 @@
  * longtable. */
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { PAGE = 42 }; /* rows */
 

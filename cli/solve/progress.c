@@ -1,5 +1,5 @@
 /* Progress of a solve on the terminal. */
-#include "cli/solve/progress.h"
+#include "cli/solve/solve.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/terminal.h"
 

@@ -2,8 +2,7 @@
  * size only as far as format and layout do, so systems of a list stand for others. Each is set up with each method and
  * preconditioner; what is compiled already costs milliseconds. */
 #include "cli/tune/kernels.h"
-#include "cli/input/solver.h"
-#include "cli/problem/device.h"
+#include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
