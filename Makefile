@@ -75,7 +75,7 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g1 -fPIC -pthread -fopenmp-s
 LIBS = $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
        $(if $(HAVE_SPQR),-lspqr) $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -ldl -lm
 
-# Of libkrylocl_mpi, beside those of libkrylocl.
+# Libraries of libkrylocl_mpi, beside those of libkrylocl.
 mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS) $(if $(HAVE_METIS),-lmetis))
 
 # Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ... Those in double alone: d, z.
@@ -129,7 +129,7 @@ $(BUILD)/$(MPI_SO): $(OBJ) $(MPI_OBJ) packaging/krylocl.map
 $(MPI_TESTS): $(BUILD)/%: $(BUILD)/%.o $(MPI_LIB)
 	$(link) $(LIBS) $(mpi_libs)
 $(MPI_OBJ) $(MPI_TESTS:%=%.o) $(if $(HAVE_MPI),$(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/ranks/*.c))): ALL_CFLAGS += $(if $(HAVE_MPI),-DHAVE_MPI $(MPI_CFLAGS) $(if $(HAVE_METIS),-DHAVE_METIS))
-# Of tests and of the program around the library, compiling with more takes longer than it saves.
+# Tests and the program around the library: compiling with more takes longer than it saves.
 $(patsubst %,%.o,$(TESTS) $(MPI_TESTS)) $(CLI): ALL_CFLAGS += -O1
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Static checks, for `make lint`: layout, static analysis, comments of the public headers, dependences, size.
-# What is not installed is skipped with a line. SOURCES and FLAGS (of the compiler) come from the Makefile.
+# Tools that are not installed are skipped with a line. SOURCES and FLAGS (of the compiler) come from the Makefile.
 failed=0 processors=$(getconf _NPROCESSORS_ONLN)
 has() { command -v "$1" >/dev/null 2>&1 || { echo "skipped: $1 is not installed"; return 1; }; }
 verdict() { if [ "$1" -eq 0 ]; then echo "ok   $2"; else failed=1; echo "FAIL $2"; fi; }
@@ -41,7 +41,7 @@ if has clang-tidy; then
   printf '%s\n' $files | xargs -n 12 -P "$processors" sh "$0" --tidy
   verdict $? "clang-tidy"
 fi
-# What a build without parts compiles instead: of files in which a part is a condition.
+# A build without parts: compiles the files in which a part is a condition.
 bare=$(for f in $FLAGS; do case $f in -DHAVE_*) ;; *) echo "$f" ;; esac; done)
 ${CC:-cc} -fsyntax-only -Wall -Wextra -Werror $bare -DKCL_NO_OPENCL \
   $(grep -lE '^ *# *(el)?if.*(KCL_NO_OPENCL|HAVE_)' $(printf '%s\n' $files | grep -vE '^(tests|bench|distributed)/|/opencl/'))

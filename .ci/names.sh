@@ -17,7 +17,7 @@ ALLOWED=$allowed awk '
     i = ++count[name]
     file[name, i] = FILENAME; line[name, i] = at; shown[name, i] = visible
   }
-  # What a declaration declares: word of (*word)(, word_T of KCL_TYPED(word)(, else the word before the first parenthesis.
+  # The name that a declaration declares: word of (*word)(, word_T of KCL_TYPED(word)(, else the word before the first parenthesis.
   function declared(text) {
     if (match(text, /KCL_TYPED\([A-Za-z0-9_]+\)\(/)) return substr(text, RSTART + 10, RLENGTH - 12) "_T"
     if (match(text, /^[^(]*\(\*[A-Za-z0-9_]+\)\(/)) { sub(/^[^(]*\(\*/, "", text); sub(/\).*/, "", text); return text }

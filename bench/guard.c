@@ -16,7 +16,7 @@ static void start_method(const kcl_solver *s, const double *b) {
   kcl_executor *ex = &e->executor;
   must(ex->put(ex, e->program->b, 0, KCL_D, b, 1.0));
   must(ex->put(ex, e->program->x, 0, KCL_D, b, 0.5));
-  must(kcl_timing_state(ex));
+  must(kcl_timing_state(ex, KCL_MAX_NRHS));
   must(ex->run(ex, KCL_START, 1));
 }
 

@@ -6,9 +6,7 @@
 #include "cli/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
-#include "cli/ui/options.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <time.h>
 

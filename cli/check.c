@@ -1,13 +1,10 @@
 /* krylocl check: how good is x? Residual and backward error, the normal residual for least squares,
  * and the difference from a direct solution if the build has direct solvers. Every column of b and
  * x must pass. */
-#include "cli/input/read.h"
-#include "cli/problem/compare.h"
+#include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>

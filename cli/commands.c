@@ -1,6 +1,5 @@
 /* The table of all subcommands, made from list.def. */
 #include "cli/commands.h"
-#include <stddef.h>
 
 #define CLI_COMMAND(name) extern const cli_command cli_##name;
 #include "cli/list.def"

@@ -1,7 +1,6 @@
 /* krylocl completion: completion for bash, zsh and fish, from the program's own tables. */
 #include "cli/help.h"
-#include "cli/input/parameters.h"
-#include "cli/ui/options.h"
+#include "cli/input/input.h"
 #include "cli/ui/say.h"
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* krylocl convert: a matrix file in another format, named by the ending of the output. */
-#include "cli/input/read.h"
+#include "cli/input/input.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 

@@ -2,8 +2,6 @@
 #include "cli/drivers.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>

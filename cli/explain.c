@@ -1,14 +1,10 @@
 /* krylocl explain: what solving a system would run on the selected device, without running it. */
 #include "cli/explain_ranks.h"
-#include "cli/input/solver.h"
-#include "cli/input/parameters.h"
-#include "cli/problem/device.h"
+#include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>

@@ -1,7 +1,5 @@
 /* krylocl generate: a generated system as files. */
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 

@@ -1,7 +1,6 @@
 /* Help texts for the program and for each subcommand: one screen (-h) or all (--help). */
 #include "cli/help.h"
-#include "cli/input/parameters.h"
-#include "cli/ui/say.h"
+#include "cli/input/input.h"
 #include "cli/ui/terminal.h"
 #include <string.h>
 

@@ -1,12 +1,10 @@
 /* krylocl info: structure of a matrix, predicted cost of each format, suggested method. */
 #include "cli/info.h"
 #include "cli/draw/plot.h"
-#include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <cjson/cJSON.h>

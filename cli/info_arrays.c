@@ -4,7 +4,6 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 
 int cli_info_check_arrays(const cli_options *o) {

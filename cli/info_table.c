@@ -1,7 +1,6 @@
 /* krylocl info of several matrices: a line of a table per matrix, and the CSV with a line per matrix. */
 #include "cli/info.h"
 #include "cli/ui/csv.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include <math.h>

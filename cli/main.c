@@ -8,14 +8,11 @@
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/shares.h"
 #include "cli/ui/interrupt.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/truncation.h"
 #include "cli/validate.h"
 #include "cli/version.h"
-#include "krylocl/io.h"
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* krylocl man: the manual page krylocl(1) in man(7), from the program's own tables. */
 #include "cli/help.h"
-#include "cli/ui/options.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "cli/same.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl/io.h"
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -3,7 +3,6 @@
 #define CLI_SAME_H
 
 #include "cli/ui/options.h"
-#include <stddef.h>
 
 /* Checks that each output is a file of its own and no input: else KCL_USAGE. outputs [count]: NULL where not
  * given. */

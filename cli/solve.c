@@ -1,38 +1,24 @@
 /* krylocl solve: reads A and b, solves for every column of b, up to eight at once, and writes x,
  * the report, JSON and the history after the last solve, also after an interrupt. */
 #include "cli/draw/plot.h"
-#include "cli/input/parameters.h"
-#include "cli/input/read.h"
-#include "cli/problem/compare.h"
-#include "cli/problem/device.h"
-#include "cli/problem/problem.h"
+#include "cli/input/input.h"
 #include "cli/ranks/files.h"
 #include "cli/ranks/launch.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
-#include "cli/solve/checkpoint.h"
-#include "cli/solve/json.h"
-#include "cli/solve/profile.h"
-#include "cli/solve/progress.h"
-#include "cli/solve/report.h"
-#include "cli/solve/run.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 static kcl_options options_of(const cli_options *o, kcl_type precision) {
   kcl_options a;
   kcl_options_init(&a);
-  bool single = precision == KCL_S || precision == KCL_C;
   cli_library_options(o, &a);
   cli_parameters_set(o->parameters, &a); /* checked */
   a.precision = precision;
-  if (o->tol < 0) a.tol = single ? 1e-5 : 1e-8;
+  if (o->tol < 0) a.tol = kcl_default_tol(precision);
   return a;
 }
 
@@ -191,7 +177,7 @@ static int solve_all_blocks(kcl_context *ctx, cli_run *r) {
   CLI_TRY(cli_solves_end(ctx, r));
   cli_describe(r); /* "auto" may have changed the choice */
 done:
-  cli_progress_end();
+  cli_idle();
   return rc;
 }
 

@@ -1,18 +1,13 @@
 /* krylocl spmv: y = alpha A x + beta y, or with A^H, in a storage format on a device. Timed, and compared with the
  * host's compensated product. On several ranks y = A x: rank 0 has A, x and y; all ranks take the same steps. */
-#include "cli/problem/device.h"
-#include "cli/problem/problem.h"
 #include "cli/ranks/files.h"
 #include "cli/ranks/product.h"
 #include "cli/ranks/ranks.h"
-#include "cli/solve/report.h"
+#include "cli/solve/solve.h"
 #include "cli/spmv/check.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 #include <math.h>
 
 enum { SAMPLES = CLI_PRODUCT_SAMPLES };

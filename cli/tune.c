@@ -3,22 +3,15 @@
  * bytes), then formats and, with --solver auto, methods. Tunables are written to the device's file,
  * the rest to the record of "auto". */
 #include "cli/confirm.h"
-#include "cli/input/solver.h"
-#include "cli/problem/device.h"
+#include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/tune/kernels.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl.h"
 #include "krylocl/bench.h"
-#include <stdbool.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Measures iterations and products, in samples of 0.02 s. */
 static const kcl_bench_plan plan = {.iterations = 1000, .samples = 5, .seconds = 0.2, .noise = -1};
@@ -71,8 +64,7 @@ typedef struct search { /* of one tunable */
 } search;
 
 static int try_value(tuning *t, search *f, int v, double *time) {
-  int rc = cli_lib(kcl_tunable_set(t->ctx, f->u->name, v));
-  if (rc) return rc;
+  CLI_CALL(cli_lib(kcl_tunable_set(t->ctx, f->u->name, v)));
   cli_busy(t->o, "tuning %s: %d", f->u->name, v);
   *time = measure_format(t, f->format);
   size_t used = strlen(f->tried);
@@ -110,20 +102,19 @@ static int measure_with(tuning *t, const search *f, int value, double *seconds) 
 static int confirm_value(tuning *t, search *f, double *before, bool *faster) {
   double old[CLI_PAIRS] = {0}, new[CLI_PAIRS] = {0};
   cli_pairs pairs = {.count = 0};
-  int rc = 0, n = 0;
-  for (bool more = true; more && !rc; n++) {
+  int n = 0;
+  for (bool more = true; more; n++) {
     const int now = n;
     cli_busy(t->o, "comparing %s: %d with %d, pair %d of %d", f->u->name, f->best, f->u->value,
              n + 1, CLI_PAIRS);
-    if (n % 2 == 0) CLI_TRY(measure_with(t, f, f->u->value, &old[now]));
-    CLI_TRY(measure_with(t, f, f->best, &new[now]));
-    if (n % 2) CLI_TRY(measure_with(t, f, f->u->value, &old[now]));
+    if (n % 2 == 0) CLI_CALL(measure_with(t, f, f->u->value, &old[now]));
+    CLI_CALL(measure_with(t, f, f->best, &new[now]));
+    if (n % 2) CLI_CALL(measure_with(t, f, f->u->value, &old[now]));
     more = cli_pairs_add(&pairs, old[now], new[now]);
   }
   *before = cli_median(old, n), f->time = cli_median(new, n);
   *faster = cli_pairs_faster(&pairs, GAIN);
-done:
-  return rc;
+  return 0;
 }
 
 static int tune_one(tuning *t, const kcl_tunable *u, double until) {
@@ -131,18 +122,17 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   cli_busy(t->o, "tuning %s", u->name);
   double before = measure_format(t, f.format);
   bool faster = false;
-  int rc;
   if (!isfinite(before)) {
     cli_say(t->o, "  %-17s skipped: the matrix does not fit %s\n", u->name, f.format);
     return 0;
   }
   f.time = GAIN * before;
   const cli_text first = cli_seconds(before);
-  CLI_TRY(walk_values(t, &f));
+  CLI_CALL(walk_values(t, &f));
   const int tried = f.best;
-  if (tried != u->value) CLI_TRY(confirm_value(t, &f, &before, &faster));
+  if (tried != u->value) CLI_CALL(confirm_value(t, &f, &before, &faster));
   if (!faster) f.best = u->value;
-  CLI_TRY(cli_lib(kcl_tunable_set(t->ctx, u->name, f.best)));
+  CLI_CALL(cli_lib(kcl_tunable_set(t->ctx, u->name, f.best)));
   cli_say(t->o, "  %-17s %s, before %s;%s\n", u->name, f.format, first.s, f.tried);
   if (faster)
     note_result(t, "  %s = %d: %s per iteration of %s, before %s, in %d pairs of %d", u->name,
@@ -150,44 +140,40 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
                 CLI_PAIRS);
   else if (tried != u->value)
     cli_say(t->o, "  %-17s %d was not faster each time: left at %d\n", "", tried, u->value);
-done:
-  return rc;
+  return 0;
 }
 
 static int tune_all(tuning *t) {
-  int rc = 0, todo = 0;
+  int todo = 0;
   kcl_tunable u;
   for (int i = 0; i < kcl_tunable_count(); i++) {
-    CLI_TRY(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
+    CLI_CALL(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
     todo += u.applies;
   }
   for (int i = 0; i < kcl_tunable_count(); i++) {
-    CLI_TRY(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
+    CLI_CALL(cli_lib(kcl_tunable_get(t->ctx, i, &u)));
     if (!u.applies) continue;
     double share = (seconds_left(t) - (1 - SHARE) * t->seconds) / todo--;
     if (share <= 0)
       cli_say(t->o, "  %-17s skipped: no time left, see --seconds\n", u.name);
     else
-      CLI_TRY(tune_one(t, &u, cli_now() + share));
+      CLI_CALL(tune_one(t, &u, cli_now() + share));
   }
-done:
-  return rc;
+  return 0;
 }
 
 static int write_tunables(tuning *t) {
   char path[4096];
   const char *to = t->o->output;
-  int rc = 0;
   if (!to && kcl_tune_path(t->ctx, path, sizeof path) == 0) to = path;
   if (!to)
     return cli_fail(KCL_INPUT, "there is no cache folder for the tunables: name a file by -o FILE");
-  CLI_TRY(cli_lib(kcl_tune_write(t->ctx, to, t->remark)));
+  CLI_CALL(cli_lib(kcl_tune_write(t->ctx, to, t->remark)));
   if (strcmp(to, "-")) cli_say(t->o, "wrote       the tunables to %s\n", to);
   if (to == path)
     cli_say(t->o, "undo        delete that file: built-in values return. One run without it: set "
                   "KRYLOCL_TUNE to nothing\n");
-done:
-  return rc;
+  return 0;
 }
 
 static int report_tuning(tuning *t, kcl_solver *s) {
@@ -208,52 +194,44 @@ static int report_tuning(tuning *t, kcl_solver *s) {
 }
 
 static int prepare_tuning(tuning *t) {
-  kcl_solver *s = NULL;
+  CLI_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_setup_info info;
   double rate;
-  int rc;
   cli_busy(t->o, "measuring the stream rate");
-  CLI_TRY(cli_lib(kcl_stream_measure(t->ctx, &rate)));
+  CLI_CALL(cli_lib(kcl_stream_measure(t->ctx, &rate)));
   cli_say(t->o, "stream      %.1f GB/s\n", 1e-9 * rate);
   t->asked.format = "model";
   if (t->o->solver) t->asked.solver = t->o->solver;
   if (t->o->precond) t->asked.precond = t->o->precond;
   cli_busy(t->o, "setting up");
-  CLI_TRY(cli_lib(cli_solver_create(t->ctx, t->A, &t->asked, &s)));
+  CLI_CALL(cli_lib(cli_solver_create(t->ctx, t->A, &t->asked, &s)));
   kcl_solver_info(s, &info);
   snprintf(t->base, sizeof t->base, "%s", info.format);
   note_result(t, "method      %s, %s, on %s", info.solver, cli_type_words(t->asked.precision),
               cli_base(t->o->files[0]));
-done:
-  kcl_solver_free(&s);
-  return rc;
+  return 0;
 }
 
 static int run_tune(kcl_context *ctx, const cli_options *o) {
   if (o->kernels) return cli_compile_kernels(ctx, o);
-  int rc;
-  kcl_csr *A = NULL;
-  kcl_solver *s = NULL;
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
+  CLI_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_device device;
   tuning t = {.ctx = ctx, .o = o, .seconds = (double)o->seconds};
   kcl_options_init(&t.asked);
   double begin = cli_now();
-  CLI_TRY(cli_device(ctx, o, &device));
+  CLI_CALL(cli_device(ctx, o, &device));
   cli_report_device(o, &device);
-  CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
+  CLI_CALL(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
   cli_report_matrix(o, o->files[0], A, cli_now() - begin);
   t.A = A, t.begin = cli_now();
-  CLI_TRY(prepare_tuning(&t));
-  CLI_TRY(tune_all(&t));
-  CLI_TRY(write_tunables(&t));
+  CLI_CALL(prepare_tuning(&t));
+  CLI_CALL(tune_all(&t));
+  CLI_CALL(write_tunables(&t));
   t.asked.format = "measure";
   cli_busy(o, "timing formats");
-  CLI_TRY(cli_lib(cli_solver_create(ctx, A, &t.asked, &s)));
-  CLI_TRY(report_tuning(&t, s));
-done:
-  kcl_solver_free(&s);
-  kcl_csr_free(&A);
-  return rc;
+  CLI_CALL(cli_lib(cli_solver_create(ctx, A, &t.asked, &s)));
+  return report_tuning(&t, s);
 }
 
 const cli_command cli_tune = {

@@ -1,7 +1,6 @@
 /* Checks before any file is read: operands, names, endings, outputs that collide. */
 #include "cli/validate.h"
-#include "cli/input/names.h"
-#include "cli/input/parameters.h"
+#include "cli/input/input.h"
 #include "cli/ranks/shares.h"
 #include "cli/same.h"
 #include "cli/ui/codes.h"
@@ -9,7 +8,6 @@
 #include "cli/ui/text.h"
 #include "krylocl/check.h"
 #include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
  * licence that they bring. */
 #include "cli/version.h"
 #include "cli/ranks/ranks.h"
-#include "cli/ui/options.h"
-#include "cli/ui/text.h"
 
 extern const char cli_commit[]; /* BUILD/commit.c; empty outside of a repository */
 

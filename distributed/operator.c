@@ -23,7 +23,7 @@ static int multiply_column(const kcl_distributed *m, kcl_engine *e, const void *
   const kcl_program *k = e->program;
   int rc = kcl_take_vector(m, m->comm->column, k->type, x, own);
   if (!rc) rc = ex->put(ex, k->x, 0, k->type, own, 1);
-  if (!rc) rc = kcl_timing_state(ex); /* no test stops the product */
+  if (!rc) rc = kcl_timing_state(ex, KCL_MAX_NRHS); /* no test stops the product */
   if (!rc) rc = ex->run(ex, KCL_START, 1);
   if (!rc) rc = ex->get(ex, k->b, 0, k->type, own, 1);
   return rc ? rc : kcl_return_vector(m, m->comm->first, k->type, own, y);

@@ -57,14 +57,14 @@ int kcl_keep_precond(kcl_distributed *m) {
   return KCL_OK;
 }
 
-/* One that cannot be refreshed is left to the engine, which sets it up. */
+/* One that cannot be updated is left to the engine, which sets it up. */
 int kcl_keep_hierarchy(kcl_distributed *m) {
   const kcl_way *w = &m->selection->way;
   const kcl_system *then = m->before ? &m->before->system : NULL;
   kcl_preconditioner *M = NULL;
   if (!then || m->keep != KCL_KEEP_HIERARCHY || !w->precond->hierarchy) return KCL_OK;
   if (then->scaling.row || m->system->scaling.row) return KCL_OK;
-  int rc = kcl_system_refresh_preconditioner(m->system, then->preconds, w->precond, w->method, &M);
+  int rc = kcl_system_update_preconditioner(m->system, then->preconds, w->precond, w->method, &M);
   kcl_preconditioner_free(&M);
   rc = kcl_comm_agree(m->comm, rc);
   return rc == KCL_USAGE && m->system->undecided.precond ? KCL_OK : rc;

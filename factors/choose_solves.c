@@ -1,5 +1,4 @@
 /* Jacobi sweeps or exact triangular solves, on a GPU: a test with the factors at hand. */
-#include "core/base/context.h"
 #include "core/matrix/level_sets.h"
 #include "factors/factored.h"
 

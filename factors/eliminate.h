@@ -2,7 +2,6 @@
 #ifndef KCL_ELIMINATE_H
 #define KCL_ELIMINATE_H
 
-#include "core/base/team.h"
 #include "factors/factor.h"
 
 typedef struct kcl_elimination {

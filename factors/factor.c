@@ -1,8 +1,6 @@
 /* Incomplete factors: what is factored, and the factors as matrices of their own. */
 #include "factors/factor.h"
 #include "factors/eliminate.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- the matrix that is factored */
 

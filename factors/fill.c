@@ -3,8 +3,6 @@
  * Cost: the operations of the elimination itself, one thread.
  */
 #include "factors/factor.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* The rows that are made: columns ascending, each with its level. */
 typedef struct filled_rows {
@@ -25,11 +23,10 @@ typedef struct open_row {
 
 static int allocate_fill(kcl_context *ctx, const kcl_csr *B, filled_rows *f, open_row *r) {
   const char *what = "levels of fill";
-  int rc = kcl_alloc_unset(ctx, B->rows + 1, sizeof *f->row_ptr, what, (void **)&f->row_ptr);
-  if (!rc) rc = kcl_alloc_unset(ctx, B->rows, sizeof *f->upper, what, (void **)&f->upper);
-  if (!rc) rc = kcl_alloc_unset(ctx, B->rows + 1, sizeof *r->next, what, (void **)&r->next);
-  if (!rc) rc = kcl_alloc_unset(ctx, B->rows, sizeof *r->level, what, (void **)&r->level);
-  return rc;
+  KCL_CALL(kcl_alloc_unset(ctx, B->rows + 1, sizeof *f->row_ptr, what, (void **)&f->row_ptr));
+  KCL_CALL(kcl_alloc_unset(ctx, B->rows, sizeof *f->upper, what, (void **)&f->upper));
+  KCL_CALL(kcl_alloc_unset(ctx, B->rows + 1, sizeof *r->next, what, (void **)&r->next));
+  return kcl_alloc_unset(ctx, B->rows, sizeof *r->level, what, (void **)&r->level);
 }
 
 static void load_columns(open_row *r, const kcl_csr *B) {

@@ -4,7 +4,6 @@
  * the first pass.
  */
 #include "factors/factor.h"
-#include <stdlib.h>
 
 typedef struct sized {
   int64_t length;

@@ -6,7 +6,6 @@
 #include "core/base/scalar.h"
 #include "factors/eliminate.h"
 #include <sched.h>
-#include <stdlib.h>
 
 enum { SPINS = 200, MEMORY_BLOCK = 1 << 13 /* entries that memory is taken for at once */ };
 static const double VANISHED = 1e-12; /* a pivot, of the largest modulus of its row before */

@@ -3,7 +3,6 @@
  * computed as in ascending order, so the bits are the same on any number of threads. */
 #include "core/matrix/level_sets.h"
 #include "factors/eliminate.h"
-#include <stdlib.h>
 
 /* Threads that save no more than ordering takes; entries of a wave, in the mean, that are worth the threads. */
 enum { FEW_ROWS = 2, WIDE_WAVE = 8192 };

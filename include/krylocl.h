@@ -364,7 +364,7 @@ enum {
 };
 /** A preconditioner of the caller's: apply(user, adjoint, r, z, queue) computes z = M^-1 r of one column in `type` (a letter), on this place
  * (KCL_HOST, KCL_OPENCL), in the thread that called the library, once per application. user stays the caller's, and lives as long as M.
- * What the function computes may change between solves. It does not know of a solver's matrix, which may have any entries.
+ * The result of the function may change between solves. It does not know of a solver's matrix, which may have any entries.
  *
  * KCL_USAGE: apply is NULL, no such property, KCL_OPENCL on the native executor. KCL_INPUT: no rows. */
 int kcl_precond_create_shell(kcl_context *c, int64_t rows, int type, kcl_apply_function apply,

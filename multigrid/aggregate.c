@@ -2,9 +2,6 @@
  * the unknowns of a grid point. Aggregates grow around a maximal independent set of distance 2, found by hashed keys
  * that do not depend on the number of threads (Bell, Dalton & Olson 2012). */
 #include "multigrid/coarsen.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- the graph of nodes */
 

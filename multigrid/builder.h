@@ -6,7 +6,6 @@
 
 #include "solver/contract/precond.h"
 #include "multigrid/opencl/setup.h"
-#include "multigrid/coarsen.h"
 
 /* A real matrix that is being worked on, in double. */
 typedef struct kcl_built {
@@ -48,7 +47,7 @@ typedef struct kcl_builder_ops {
   int (*view)(kcl_builder *b, const kcl_stored *C, bool values, kcl_built *out);
   /* A and the near-null vectors move to the host, and b->ops with them; NULL: they are there. */
   int (*leave)(kcl_builder *b, kcl_built *A);
-  /* KCL_UNSUITED: what a refresh expects of its values is not so; NULL: nothing is expected. */
+  /* KCL_UNSUITED: the values are not as an update expects; NULL: nothing is expected. */
   int (*finish)(kcl_builder *b);
   void (*close)(kcl_builder *b);
 } kcl_builder_ops;
@@ -60,7 +59,7 @@ struct kcl_builder {
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
   bool narrow;             /* matrices of M are stored as float */
-  bool refreshing;         /* what is wrong is found in the end, and then by a set-up */
+  bool updating;           /* what is wrong is found in the end, and then by a set-up */
   double largest;          /* eigenvalue of D^-1 A of the last smoother, if a polynomial */
   int doubt;               /* 0, or the note of whether its system is not definite */
   double entries_left;     /* entries that all further levels may have */

@@ -1,7 +1,6 @@
 /* Matrices of multigrid on the device: multigrid/opencl. */
 #include "multigrid/builder.h"
 #include "multigrid/smooth.h"
-#include <string.h>
 
 static void device_give(const kcl_device_csr *C, kcl_built *out) {
   *out = (kcl_built){.rows = C->rows, .cols = C->cols, .nnz = C->nnz, .device = *C};
@@ -105,8 +104,8 @@ static int device_smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind
 /* The finding of the last smoother, which is known by the time that a matrix of its level is kept. */
 static int check_definite(kcl_builder *b) {
   int64_t rows = 0;
-  int rc = b->refreshing ? kcl_amg_device_expect_none(b->setup, b->doubt)
-                         : kcl_amg_device_doubted(b->setup, b->doubt, &rows);
+  int rc = b->updating ? kcl_amg_device_expect_none(b->setup, b->doubt)
+                       : kcl_amg_device_doubted(b->setup, b->doubt, &rows);
   b->doubt = 0;
   return rc || !rows ? rc : kcl_not_definite(b->M, rows);
 }

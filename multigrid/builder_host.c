@@ -1,8 +1,6 @@
 /* Matrices of multigrid on the host: coarsen.h, sparse/sparse.h. */
 #include "multigrid/builder.h"
 #include "multigrid/smooth.h"
-#include "multigrid/coarsen.h"
-#include <stdlib.h>
 
 static void host_free_built(kcl_builder *b, kcl_built *A) {
   (void)b, kcl_csr_free(&A->owned);

@@ -1,7 +1,5 @@
 /* The dense inverse of a small matrix: in place where it is positive definite, else with row exchanges. */
 #include "multigrid/coarsen.h"
-#include <math.h>
-#include <string.h>
 
 static const double NOTHING = 1e-13; /* of the largest pivot: the matrix is singular there */
 

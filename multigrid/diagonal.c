@@ -1,6 +1,5 @@
 /* Diagonals d that smooth by one step, x = x + d r. */
 #include "multigrid/coarsen.h"
-#include <math.h>
 
 typedef struct diagonal_sums {
   const kcl_csr *A;

@@ -6,7 +6,6 @@
  * points without a strong C point, or with very many, have beta = 0: as neighbours they are lumped to the diagonal.
  */
 #include "multigrid/coarsen.h"
-#include <stdlib.h>
 
 typedef struct interpolating {
   const kcl_csr *A, *S;

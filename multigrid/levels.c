@@ -1,11 +1,8 @@
 /* The levels of multigrid: A_l+1 = P^H A_l P (Galerkin), until a system is small enough for its dense inverse or is not
  * coarsened any more; then it is smoothed alone. Level 0 multiplies by the engine's own A.
  */
-#include "multigrid/coarsen.h"
 #include "multigrid/hierarchy.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
   SMALL = 6000 /* entries */,
@@ -46,7 +43,7 @@ typedef struct building {
   double nonzeros;                  /* of the first level */
 } building;
 
-/* Where P is stored as float, its values are rounded before R and the next system are made of it: so a refresh, which has the stored
+/* Where P is stored as float, its values are rounded before R and the next system are made of it: so an update, which has the stored
  * ones, makes the same. */
 static int round_floats(building *g, kcl_built *P) {
   return g->b.narrow || g->b.M->type == KCL_S ? g->b.ops->round(&g->b, P) : KCL_OK;
@@ -231,7 +228,7 @@ static int build_levels(kcl_preconditioner *M, const kcl_precond_request *q,
                       .distinct = q->distinct,
                       .ops = ops,
                       .narrow = suits_float(M->type, q->stats),
-                      .refreshing = before},
+                      .updating = before},
                 .h = M->data,
                 .plan = plan,
                 .before = before,
@@ -293,7 +290,7 @@ int kcl_levels_build(kcl_preconditioner *M, const kcl_precond_request *q,
   return rc ? rc : build_somewhere(M, q, plan, NULL);
 }
 
-int kcl_levels_refresh(kcl_preconditioner *M, const kcl_precond_request *q) {
+int kcl_levels_update(kcl_preconditioner *M, const kcl_precond_request *q) {
   if (M->hermitian != q->before->hermitian) return M->kind->setup(M, q);
   int rc = create_levels(M, q->before->data);
   if (!rc) rc = build_somewhere(M, q, NULL, q->before);

@@ -48,7 +48,7 @@ void kcl_levels_ahead(kcl_context *ctx, const kcl_csr *A, kcl_type type, bool ag
 int kcl_levels_build(kcl_preconditioner *M, const kcl_precond_request *q,
                      const kcl_levels_plan *plan);
 /* The hierarchy of new values: with the P and R of q->before. */
-int kcl_levels_refresh(kcl_preconditioner *M, const kcl_precond_request *q);
+int kcl_levels_update(kcl_preconditioner *M, const kcl_precond_request *q);
 /* z = one cycle for A z = r. */
 void kcl_levels_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                       bool adjoint);

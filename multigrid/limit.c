@@ -6,8 +6,6 @@
  *
  * Time: that of 4 products with A per attempt. */
 #include "multigrid/coarsen.h"
-#include <math.h>
-#include <stdlib.h>
 
 /* P with rows of T in place of those that have more than `longest` entries. */
 typedef struct limited {

@@ -1,8 +1,6 @@
 /* The largest eigenvalue of D^-1 A where A's rows are spread over ranks: Lanczos's method as on one rank, with the elements of
  * its vectors that others own, and sums over all. */
-#include "core/program/ranks.h"
 #include "multigrid/smooth.h"
-#include "multigrid/coarsen.h"
 
 typedef struct spread {
   kcl_others others; /* the first member */

@@ -1,7 +1,5 @@
 /* Strong connections, and the split into C and F points of classical multigrid. */
 #include "multigrid/coarsen.h"
-#include <math.h>
-#include <stdlib.h>
 
 typedef struct strength {
   const kcl_csr *A;

@@ -5,8 +5,6 @@
  *
  * A_F: A without the weak couplings of nodes, which are added to the diagonal. */
 #include "multigrid/coarsen.h"
-#include <math.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- T: B restricted to an aggregate, orthonormal */
 

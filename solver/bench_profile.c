@@ -1,6 +1,5 @@
 /* Where the time and the bytes of a benchmark's row go: a few iterations beside those that are timed, with event times on
  * OpenCL devices and hardware counters on CPU devices. */
-#include "core/base/context.h"
 #include "core/base/counters.h"
 #include "solver/bench.h"
 
@@ -61,7 +60,7 @@ static int run_profiled(const profiling *p) {
 static int warm(const profiling *p) {
   kcl_executor *ex = &p->e->executor;
   kcl_profile unused = {0};
-  int rc = kcl_timing_state(ex);
+  int rc = kcl_timing_state(ex, KCL_MAX_NRHS);
   if (!rc) rc = ex->run(ex, KCL_START, 1);
   if (!rc) rc = ex->finish(ex);
   if (!rc) rc = kcl_profile_take(p->ctx, &unused);

@@ -2,7 +2,6 @@
  * A row that is not validated has no samples.
  */
 #include "solver/bench.h"
-#include "core/base/context.h"
 #include <stdio.h>
 
 static const kcl_bench_plan defaults = {
@@ -44,7 +43,7 @@ static int failed(kcl_bench_row *row, int rc) {
 static int time_product(void *engine, int iterations, int repeats, double *seconds) {
   kcl_engine *e = engine;
   double warm;
-  int rc = kcl_timing_state(&e->executor);
+  int rc = kcl_timing_state(&e->executor, KCL_MAX_NRHS);
   for (int i = -1; i < repeats && !rc; i++)
     rc = kcl_engine_time_product(e, iterations, i < 0 ? &warm : &seconds[i]);
   return rc;

@@ -1,6 +1,5 @@
 /* Validation of a product before it is timed (Dongarra & Heroux 2013, HPCG). The bound is kcl_product_bound.
  */
-#include "core/base/context.h"
 #include "solver/bench.h"
 
 /* x on the device is D^-1 x of the one given, and y D y. */
@@ -35,7 +34,7 @@ int kcl_product_validate(const kcl_system *s, kcl_engine *e, bool *good) {
     kcl_timing_vector(x, A->cols * w, c);
     KCL_CALL(ex->put(ex, k->x, c, wide, x, 1.0));
   }
-  KCL_CALL(kcl_timing_state(ex));
+  KCL_CALL(kcl_timing_state(ex, KCL_MAX_NRHS));
   KCL_CALL(ex->run(ex, KCL_START, 1));
   *good = true;
   for (int c = 0; c < k->nrhs; c++) {

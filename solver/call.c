@@ -1,10 +1,8 @@
 /* kcl_solve_vectors: the settings of a call, and its right-hand sides, as many at a
  * time as the engine takes (solver/solve.c). Arrays without gaps between the numbers of a column are used in place, others are
  * copied; columns in OpenCL buffers stay there. */
-#include "core/base/context.h"
 #include "solver/engine/given.h"
 #include "solver/readback.h"
-#include "solver/solver.h"
 #include "solver/vectors.h"
 
 /* ---------------------------------------------------------------- columns */
@@ -107,7 +105,8 @@ static int return_columns(const columns *c, int64_t from, int nrhs, const kcl_rh
 static int new_histories(kcl_solver *s, int64_t count) {
   kcl_histories_free(&s->history, s->histories);
   s->histories = 0;
-  int rc = kcl_histories_create(s->system.ctx, count, &s->history);
+  int rc =
+      kcl_alloc(s->system.ctx, count, sizeof *s->history, "the histories", (void **)&s->history);
   if (!rc) s->histories = count;
   return rc;
 }

@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 
-/* Defaults: method, preconditioner and format "auto", precision D, tol 1e-8. */
+/* kcl_options_init. */
 extern const kcl_options kcl_defaults;
 
 /* Chooses method and format, converts and uploads the matrix, compiles the kernels.

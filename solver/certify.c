@@ -12,7 +12,6 @@
  * rounding errors. Cost: one product on the host. */
 #include "solver/engine/given.h"
 #include "solver/solver.h"
-#include <float.h>
 
 typedef struct scaled {
   const double *v;

@@ -1,9 +1,6 @@
 /* See checkpoint.h: the engine of a checkpoint, or what of it differs, so that the solve goes on from x alone. */
-#include "core/base/context.h"
-#include "solver/auto/auto.h"
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
-#include <stdio.h>
 
 static bool texts_differ(const char *then, const char *now) { return strcmp(then, now) != 0; }
 

@@ -1,7 +1,6 @@
 /* See checkpoint.h: one file of several ranks. Rank 0 has it. Vectors are whole in it, in the order of the rows, so that any number of
  * ranks can read x; the states of the executors follow each other. Every function here is called by all ranks, and fails on all or
  * on none. In one process they are the functions of solver/checkpoint/file.h. */
-#include "core/base/context.h"
 #include "solver/checkpoint.h"
 
 bool kcl_checkpoint_here(const kcl_system *s) {

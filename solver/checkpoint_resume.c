@@ -1,10 +1,7 @@
 /* See checkpoint.h: a solve goes on from a checkpoint, after START from its own guess. */
-#include "core/base/context.h"
-#include "solver/auto/auto.h"
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
 #include "solver/readback.h"
-#include <stdio.h>
 
 /* ---------------------------------------------------------------- is it of this system? */
 

@@ -1,6 +1,4 @@
 /* See checkpoint.h: a checkpoint between two batches. Nothing is enqueued ahead then; vectors pass through one array on the host. */
-#include "core/base/context.h"
-#include "solver/auto/auto.h"
 #include "solver/checkpoint.h"
 
 /* By default a checkpoint per minute, and rarely enough that writing takes at most this share of the time. */

@@ -1,10 +1,8 @@
 /* See checkpoint.h: what decides the bits of an iteration, as text. Not among it: tolerances and limits, which decide when a solve
  * ends; threads, which have no influence; method, preconditioner and format, which a solver can take from the checkpoint. */
-#include "core/base/context.h"
 #include "core/base/sum64.h"
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
-#include <stdio.h>
 
 static bool decides_bits(const char *option) {
   static const char *const others[] = {"solver", "precond",  "format",   "tol",

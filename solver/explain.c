@@ -1,5 +1,4 @@
 /* Stages of a solver in the notation of the method, their bytes and launches, and the OpenCL source. */
-#include "core/base/context.h"
 #include "core/program/formula.h"
 #include "solver/solver.h"
 

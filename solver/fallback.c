@@ -1,10 +1,8 @@
 /* See readback.h: a solver on the native executor, in a context of its own, takes the place of one whose device was lost. It is set up
  * from the same A by the same options, and continues from the x that was read back last, as --resume does on another device: START
  * recomputes its residual, and the caller's guess counts where that is nearer. The other solvers of the context are not touched. */
-#include "core/base/context.h"
 #include "solver/precond_object.h"
 #include "solver/readback.h"
-#include <stdio.h>
 
 /* ---------------------------------------------------------------- set-up */
 

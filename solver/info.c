@@ -1,5 +1,4 @@
 /* Information on a solver: kcl_solver_info and its companions. */
-#include "core/base/context.h"
 #include "solver/solver.h"
 
 double kcl_bytes_per_iteration(const kcl_solver *s) {

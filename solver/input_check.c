@@ -1,9 +1,6 @@
 /* Can it be solved as asked? Options, device and matrix, each with what would do in the message. */
 #include "solver/engine/reproducible.h"
-#include "core/base/context.h"
-#include "solver/direct/direct.h"
 #include "solver/precond_object.h"
-#include "solver/solver.h"
 #include <stdio.h>
 
 /* ---------------------------------------------------------------- options */

@@ -1,5 +1,4 @@
 /* The public listing of the four registries. */
-#include "core/matrix/stored.h"
 #include "data/generators/generate.h"
 #include "solver/precond/setup.h"
 

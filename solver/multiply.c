@@ -1,5 +1,4 @@
 /* kcl_operator_multiply and kcl_operator_apply: the checks, and copies of arrays with gaps between the numbers of a column. */
-#include "core/base/context.h"
 #include "solver/operator.h"
 #include "solver/vectors.h"
 

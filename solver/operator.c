@@ -1,5 +1,4 @@
 /* Operators: products with a matrix that is resident on the device, and solvers that share it. */
-#include "core/base/context.h"
 #include "solver/operator.h"
 
 const kcl_operator_options kcl_operator_defaults = {.format = "auto", .precision = KCL_D};
@@ -176,15 +175,6 @@ static int check_timing(const kcl_operator *op, bool adjoint, int cols, int prod
                   samples, products, cols, op->nrhs);
 }
 
-/* The other columns of the program stand still. */
-static int set_columns(kcl_executor *ex, int cols) {
-  kcl_control control[KCL_MAX_NRHS];
-  const double target[KCL_MAX_NRHS] = {0};
-  for (int c = 0; c < KCL_MAX_NRHS; c++)
-    control[c] = (kcl_control){.stop = c >= cols, .limit = INT32_MAX, .tests_off = 1};
-  return ex->set_state(ex, control, target);
-}
-
 static int put_columns(kcl_engine *e, int cols) {
   kcl_executor *ex = &e->executor;
   const kcl_program *k = e->program;
@@ -228,9 +218,9 @@ int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, in
   if (rc) return rc;
   kcl_engine *e = engine_of_operator(op, side_of(op, adjoint), cols);
   KCL_CALL(put_columns(e, cols));
-  KCL_CALL(set_columns(&e->executor, cols));
+  KCL_CALL(kcl_timing_state(&e->executor, cols));
   rc = take_samples(op, e, products, samples, seconds);
-  return rc ? rc : kcl_timing_state(&e->executor);
+  return rc ? rc : kcl_timing_state(&e->executor, KCL_MAX_NRHS);
 }
 
 /* ---------------------------------------------------------------- what it is, and solvers */

@@ -1,8 +1,6 @@
 /* Options of a set-up by name and text: one table, from which programs list, describe and set them. Words are constant
  * texts of this table and of the registries, so a kcl_options that was set owns nothing. */
-#include "core/base/context.h"
 #include "core/base/number.h"
-#include "solver/precond/setup.h"
 #include "solver/solver.h"
 
 const kcl_options kcl_defaults = {.solver = "auto",

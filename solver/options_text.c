@@ -3,7 +3,6 @@
  *   solver=cg tol = 1e-10 mixed    # terms between blanks or line ends; a comment
  *
  * kcl_options_set (solver/options.c) takes each term; here its place is added to the message. */
-#include "core/base/context.h"
 #include "solver/solver.h"
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* Preconditioners as objects: set up for a matrix alone, updated, applied, shared by solvers.
  *
- * What solvers share is kcl_precond.M, which their engines own too. An update replaces it: engines go on with theirs until they are
+ * Solvers share kcl_precond.M, which their engines own too. An update replaces it: engines go on with theirs until they are
  * built anew. M keeps nothing of the caller's: kinds that multiply by A get it in a format with arrays of its own.
  */
 #include "solver/precond_object.h"
-#include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include "solver/vectors.h"
 
@@ -209,8 +208,8 @@ typedef struct typed_vectors {
   kcl_type type;
 } typed_vectors;
 
-/* One column between the caller's vectors and the engine's: room [rows] for arrays with gaps. */
-static int put_column(kcl_engine *e, const typed_vectors *r, int64_t j, void *room) {
+/* One column between the caller's vectors and the engine's: scratch [rows] for arrays with gaps. */
+static int put_column(kcl_engine *e, const typed_vectors *r, int64_t j, void *scratch) {
   const kcl_program *k = e->program;
   kcl_executor *ex = &e->executor;
   const size_t size = kcl_type_size(r->type);
@@ -218,11 +217,11 @@ static int put_column(kcl_engine *e, const typed_vectors *r, int64_t j, void *ro
     const kcl_column to = ex->column(ex, k->x, 0), from = kcl_vectors_column(&r->v, j, r->type);
     return kcl_copy_column(e->ctx, &to, &from, r->v.rows, 1);
   }
-  if (r->v.inc > 1) kcl_vectors_gather(&r->v, j, size, room);
-  return ex->put(ex, k->x, 0, r->type, r->v.inc > 1 ? room : kcl_vectors_at(&r->v, j, size), 1);
+  if (r->v.inc > 1) kcl_vectors_gather(&r->v, j, size, scratch);
+  return ex->put(ex, k->x, 0, r->type, r->v.inc > 1 ? scratch : kcl_vectors_at(&r->v, j, size), 1);
 }
 
-static int get_column(kcl_engine *e, const typed_vectors *z, int64_t j, void *room) {
+static int get_column(kcl_engine *e, const typed_vectors *z, int64_t j, void *scratch) {
   const kcl_program *k = e->program;
   kcl_executor *ex = &e->executor;
   const size_t size = kcl_type_size(z->type);
@@ -230,21 +229,21 @@ static int get_column(kcl_engine *e, const typed_vectors *z, int64_t j, void *ro
     const kcl_column to = kcl_vectors_column(&z->v, j, z->type), from = ex->column(ex, k->b, 0);
     return kcl_copy_column(e->ctx, &to, &from, z->v.rows, 1);
   }
-  void *at = z->v.inc > 1 ? room : kcl_vectors_at(&z->v, j, size);
+  void *at = z->v.inc > 1 ? scratch : kcl_vectors_at(&z->v, j, size);
   int rc = ex->get(ex, k->b, 0, z->type, at, 1);
-  if (!rc && z->v.inc > 1) kcl_vectors_scatter(&z->v, j, size, room);
+  if (!rc && z->v.inc > 1) kcl_vectors_scatter(&z->v, j, size, scratch);
   return rc;
 }
 
 static int apply_to_columns(kcl_engine *e, const typed_vectors *r, const typed_vectors *z) {
-  KCL_OWNED void *room = NULL;
+  KCL_OWNED void *scratch = NULL;
   int rc = KCL_OK;
   if (r->v.inc > 1 || z->v.inc > 1)
-    rc = kcl_alloc_unset(e->ctx, r->v.rows, kcl_type_size(KCL_Z), "a vector", &room);
+    rc = kcl_alloc_unset(e->ctx, r->v.rows, kcl_type_size(KCL_Z), "a vector", &scratch);
   for (int64_t j = 0; j < r->v.cols && !rc; j++) {
-    rc = put_column(e, r, j, room);
+    rc = put_column(e, r, j, scratch);
     if (!rc) rc = e->executor.run(&e->executor, KCL_START, 1);
-    if (!rc) rc = get_column(e, z, j, room);
+    if (!rc) rc = get_column(e, z, j, scratch);
   }
   return rc;
 }

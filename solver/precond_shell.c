@@ -1,6 +1,5 @@
 /* kcl_precond_create_shell: the caller's function as a preconditioner object. */
 #include "solver/precond_object.h"
-#include "core/base/context.h"
 
 static int check_properties(kcl_context *ctx, unsigned properties) {
   enum { ALL = KCL_PRECOND_HERMITIAN | KCL_PRECOND_ADJOINT | KCL_PRECOND_VARIES };

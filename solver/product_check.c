@@ -10,7 +10,6 @@
  */
 #include "solver/solver.h"
 #include <complex.h>
-#include <float.h>
 
 typedef struct checking {
   const kcl_csr *A;

@@ -1,7 +1,6 @@
 /* See readback.h. x is read between two batches, with nothing enqueued, where its residual is the least so far: at the interval of
  * checkpoints (kcl_solver_checkpoint), by default once per second and so rarely that it takes at most a hundredth of the time. */
 #include "solver/readback.h"
-#include "core/base/context.h"
 #include "solver/checkpoint.h"
 #include "solver/engine/given.h"
 #include "solver/precond_object.h"

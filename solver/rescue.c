@@ -6,9 +6,7 @@
  * ill-conditioned.
  *
  * The factorisation has copies of all that it uses: it goes on by itself where the caller stops the solve. */
-#include "core/base/context.h"
 #include "core/base/text.h"
-#include "solver/direct/direct.h"
 #include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <stdio.h>

@@ -90,11 +90,11 @@ static int count_statistics(kcl_system *s, const predecessor *before) {
 
 /* The preconditioner of the way, from that of the earlier values; the engines then find it among the system's. One that does not
  * exist is left to build_engine. */
-static int refresh_preconditioner(const kcl_selection *c, const predecessor *before) {
+static int update_preconditioner(const kcl_selection *c, const predecessor *before) {
   kcl_preconditioner *M;
   if (c->way.precond->hierarchy && !before->hierarchy) return KCL_OK;
-  int rc = kcl_system_refresh_preconditioner(c->system, before->preconds, c->way.precond,
-                                             c->way.method, &M);
+  int rc = kcl_system_update_preconditioner(c->system, before->preconds, c->way.precond,
+                                            c->way.method, &M);
   kcl_preconditioner_free(&M);
   return rc == KCL_USAGE && c->system->undecided.precond ? KCL_OK : rc;
 }
@@ -115,7 +115,7 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   begin_ahead(s);
   if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
     return rc;
-  if (s->given && !s->object) /* for the refresh after this one */
+  if (s->given && !s->object) /* for the update after this one */
     s->preconds->made[s->preconds->count++] = kcl_preconditioner_share(s->given);
   KCL_CALL(count_statistics(s, before));
   KCL_CALL(kcl_system_scale(s));
@@ -129,7 +129,7 @@ static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *bef
   if (s->repeats_known && !kcl_choice_stays(c, before->selection) && (rc = complete_repeats(s)))
     return rc;
   KCL_CALL(kcl_choose_way(c, before->selection));
-  if (before->preconds && !s->scaling.row) KCL_CALL(refresh_preconditioner(c, before));
+  if (before->preconds && !s->scaling.row) KCL_CALL(update_preconditioner(c, before));
   KCL_CALL(kcl_choose_format(c, before->selection, &format));
   KCL_CALL(build_engine(c, before->selection, format));
   kcl_choose_explain_adjoint(c);
@@ -219,8 +219,7 @@ static int set_up_on_cpu(const kcl_system *system, kcl_sums sums, int failed, kc
 
 int kcl_setup_values(kcl_system *system, kcl_solver **out) {
   const double start = kcl_now();
-  const int rc = kcl_csr_check(system->ctx, system->A);
-  if (rc) return rc;
+  KCL_CALL(kcl_csr_check(system->ctx, system->A));
   const kcl_sums sums = kcl_sums_of(system->A);
   system->seconds_check = kcl_now() - start;
   system->ctx->device_failed = false;

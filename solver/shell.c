@@ -2,7 +2,6 @@
  *
  * Nothing is known of A but what the caller declares. So there are no statistics, formats, scaling, checksums or records of earlier
  * solves, and certificates multiply by the same function, once per answer. */
-#include "core/base/context.h"
 #include "solver/engine/given.h"
 #include "solver/operator.h"
 #include "solver/precond_object.h"

@@ -16,9 +16,7 @@
  * and if A has full column rank, the solution is unique and its error is at most |P r| / s:
  *
  *   d = |x - y| / |y|,  error of x at most |A y| / (s |y|) f */
-#include "solver/direct/direct.h"
 #include "solver/solver.h"
-#include <float.h>
 #include <stdio.h>
 
 static const double ONE_DIGIT = 0.1; /* the largest relative error that leaves a right digit */

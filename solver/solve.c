@@ -5,12 +5,9 @@
  * vanish in single precision. What is reported is recomputed on the host, in double and with compensated sums, for each
  * right-hand side, of the system as given.
  */
-#include "core/base/context.h"
 #include "solver/engine/given.h"
 #include "solver/guard/guard.h"
 #include "solver/readback.h"
-#include "solver/solver.h"
-#include <float.h>
 
 /* ---------------------------------------------------------------- one solve, of some right-hand sides */
 

@@ -40,17 +40,17 @@ int kcl_check_pattern(kcl_context *ctx, const kcl_csr *then, const kcl_sums *sum
   if (A->rows != then->rows || A->cols != then->cols || A->nnz != then->nnz)
     return kcl_fail(
         ctx, KCL_USAGE,
-        "a refresh needs the pattern of the set-up: A is %lld x %lld with %lld entries, "
+        "an update needs the pattern of the set-up: A is %lld x %lld with %lld entries, "
         "and was %lld x %lld with %lld",
         (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)then->rows,
         (long long)then->cols, (long long)then->nnz);
   if (A->type != then->type)
-    return kcl_fail(ctx, KCL_USAGE, "a refresh needs values of type %c, as at set-up, not %c",
+    return kcl_fail(ctx, KCL_USAGE, "an update needs values of type %c, as at set-up, not %c",
                     kcl_type_letter(then->type), kcl_type_letter(A->type));
   *now = has_structure_of(A, then) ? (kcl_sums){sums->row_ptr, sums->col, sum_values(A)}
                                    : kcl_sums_of(A);
   if (now->row_ptr != sums->row_ptr || now->col != sums->col)
-    return kcl_fail(ctx, KCL_USAGE, "a refresh needs the pattern of the set-up: the %s of A differ",
+    return kcl_fail(ctx, KCL_USAGE, "an update needs the pattern of the set-up: the %s of A differ",
                     now->row_ptr != sums->row_ptr ? "row pointers" : "column indices");
   return KCL_OK;
 }

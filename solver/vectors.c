@@ -2,7 +2,6 @@
  * being di = ld / g, dj = inc / g, g = gcd(inc, ld). Two vectors in one array may be interleaved: all elements of either are at
  * one distance from each other modulo the gcd of their steps. */
 #include "solver/vectors.h"
-#include "core/base/context.h"
 
 int kcl_read_sized(kcl_context *ctx, const char *name, const void *given, size_t least, size_t size,
                    void *out) {

@@ -21,7 +21,7 @@ static inline int kcl_solve_one(kcl_solver *s, const void *b, void *x, kcl_repor
   return kcl_solve_many(s, 1, b, x, report);
 }
 
-static inline int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
+static inline int update_hierarchy(kcl_solver *s, const kcl_csr *A) {
   return kcl_update(s, A, KCL_KEEP_HIERARCHY);
 }
 

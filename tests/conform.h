@@ -1,4 +1,4 @@
-/* What the conformance programs share: the executors to test, and small recorded programs ("boxes") whose vectors and
+/* Shared by the conformance programs: the executors to test, and small recorded programs ("boxes") whose vectors and
  * scalars are read and written as complex doubles, whatever the type they compute in. What is tested: filter.h.
  */
 #ifndef KCL_CONFORM_H

@@ -177,7 +177,7 @@ static int solve_by_rows(kcl_solver *s, int k, double *B, double *x, kcl_report 
   return kcl_solve_vectors(s, NULL, &b, &X, r);
 }
 
-static int solve(kcl_context *ctx, const job *j) {
+static int solve_job(kcl_context *ctx, const job *j) {
   enum { MOST = 4, ROOM = 2 * 256 }; /* right-hand sides, numbers each */
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
@@ -344,7 +344,7 @@ static int updates(kcl_context *ctx, const job *j) {
   if (!rc)
     rc = kcl_precond_of_function(ctx, A->rows, KCL_D, keep_z, NULL, KCL_HOST, properties, &M);
   if (!rc) rc = kcl_setup_with(ctx, A, M, &o, &t);
-  if (!rc) rc = kcl_refresh(t, A);
+  if (!rc) rc = update_hierarchy(t, A);
   kcl_precond_free(&M), kcl_solver_free(&s), kcl_solver_free(&t), kcl_csr_free(&A);
   return rc;
 }
@@ -362,7 +362,7 @@ static int whole(const job *j) {
          : !strcmp(j->name, "function") ? by_function(ctx, j)
          : !strcmp(j->name, "objects")  ? objects(ctx, j)
          : !strcmp(j->name, "updates")  ? updates(ctx, j)
-                                        : solve(ctx, j);
+                                        : solve_job(ctx, j);
   if (rc) CHECKF(!ctx || strlen(kcl_error()) > 10, "%s: a failure without a sentence", j->name);
   kcl_context_free(&ctx);
   return rc;

@@ -1,4 +1,4 @@
-/* What `auto` does: a solve that continues in another format loses no step; the fastest of what was timed is
+/* The decisions of `auto`: a solve that continues in another format loses no step; the fastest of what was timed is
  * taken; it is remembered, and a damaged memory does no harm; a method that gives up is followed by the next.
  */
 #include "core/base/cache.h"
@@ -145,7 +145,7 @@ done:
   free(b), free(x), kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
-/* The same system again, in a context of its own: what was timed decides, with set-up counted. */
+/* Solves a system again, in a context of its own: what was timed decides, with set-up counted. */
 static void test_remembered(const place *p) {
   const kcl_options o = cg_options();
   kcl_context *ctx = NULL;
@@ -410,7 +410,7 @@ static void test_no_next(const place *p) {
   free(b), kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
-/* What did not solve a system is not chosen for it again; a solve that fails leaves nothing behind. */
+/* A method that did not solve a system is not chosen for it again; a solve that fails leaves nothing behind. */
 static void test_failures_remembered(const place *p) {
   kcl_csr *A = indefinite(p->ctx, 30);
   kcl_solver *s = NULL;

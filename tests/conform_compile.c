@@ -72,7 +72,7 @@ static void watch(void *unused, const kcl_activity *a) {
 /* ---------------------------------------------------------------- set-ups */
 
 /* Two programs where the persistent kernel is possible. A relative residual, or -1 if the set-up fails. */
-static double solve(kcl_context *ctx, int together, int failing) {
+static double solve_together(kcl_context *ctx, int together, int failing) {
   static double b[400], x[400];
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
@@ -100,19 +100,19 @@ static kcl_context *open_context(void) {
 static void test_two(void) {
   kcl_context *ctx = open_context();
   const bool many = kcl_cpus() > 1;
-  double residual = solve(ctx, many ? 2 : 1, 0);
+  double residual = solve_together(ctx, many ? 2 : 1, 0);
   CHECKF(residual >= 0 && residual <= 1e-8, "|r|/|b| = %g, %s", residual, kcl_error());
   CHECKF(seen.calls == 2 && seen.by_others == many && seen.most_inside == 1 + many,
          "%d calls, %d by others, %d at once", seen.calls, seen.by_others, seen.most_inside);
   CHECKF(seen.shown > 0 && seen.by_user, "the watcher is called by the caller's thread");
-  CHECK(solve(ctx, 1, 0) >= 0 && seen.calls == 0); /* the context remembers them */
+  CHECK(solve_together(ctx, 1, 0) >= 0 && seen.calls == 0); /* the context remembers them */
   kcl_context_free(&ctx);
 }
 
 static void test_one(void) {
   setenv("KRYLOCL_PERSISTENT", "0", 1);
   kcl_context *ctx = open_context();
-  CHECK(solve(ctx, 1, 0) >= 0 && seen.calls == 1 && seen.by_others == 0);
+  CHECK(solve_together(ctx, 1, 0) >= 0 && seen.calls == 1 && seen.by_others == 0);
   kcl_context_free(&ctx);
   setenv("KRYLOCL_PERSISTENT", "1", 1);
 }
@@ -121,8 +121,9 @@ static void test_one(void) {
 static void test_failures(void) {
   for (int failing = 1; failing <= 2; failing++) {
     kcl_context *ctx = open_context();
-    CHECK(solve(ctx, 1, failing) < 0 && strstr(kcl_error(), "clBuildProgram failed with -5"));
-    CHECK(solve(ctx, 1, 0) >= 0 && seen.calls >= 1 && seen.calls <= 2);
+    CHECK(solve_together(ctx, 1, failing) < 0 &&
+          strstr(kcl_error(), "clBuildProgram failed with -5"));
+    CHECK(solve_together(ctx, 1, 0) >= 0 && seen.calls >= 1 && seen.calls <= 2);
     kcl_context_free(&ctx);
   }
 }
@@ -134,7 +135,7 @@ static void test_cached(void) {
   setenv("KRYLOCL_CACHE", folder, 1);
   for (int round = 0; round < 2; round++) {
     kcl_context *ctx = open_context();
-    CHECK(solve(ctx, 1, 0) >= 0 && seen.calls == 2);
+    CHECK(solve_together(ctx, 1, 0) >= 0 && seen.calls == 2);
     CHECKF(round == 0 || (seen.by_others == 0 && seen.shown == 0),
            "round %d: %d calls by others, %d compilations shown", round, seen.by_others,
            seen.shown);

@@ -219,7 +219,7 @@ static void test_ring(const place *p, kcl_type t) {
   free(log), box_free(b);
 }
 
-/* The same program again after it met NaN: nothing of that remains, not even in padding. */
+/* A program runs again after it met NaN: nothing of that remains, not even in padding. */
 static void test_again(const place *p, kcl_type t) {
   box *b = box_new(p, t, 33);
   kcl_vec x = kcl_vector(b->k, "y"), y = kcl_vector(b->k, "y"), z = kcl_vector(b->k, "y"), seen;

@@ -1,5 +1,5 @@
-/* What a solve with kcl_defaults, where method, preconditioner and format are "auto", makes of easy and of hard systems: who
- * is chosen, who takes over, and what is handed out where nobody solves it.
+/* Solves with kcl_defaults, where method, preconditioner and format are "auto", of easy and of hard systems: the method
+ * that is chosen, the one that takes over, and the x of a system that none solves.
  */
 #include "solver/solver.h"
 #include "tests/calls.h"
@@ -34,7 +34,8 @@ typedef struct result {
 } result;
 
 /* b = A 1, or given; x = 0. */
-static result solve(const place *p, const kcl_csr *A, const kcl_options *o, const double *given) {
+static result solve_with_options(const place *p, const kcl_csr *A, const kcl_options *o,
+                                 const double *given) {
   result q = {.rc = 0};
   kcl_solver *s = NULL;
   kcl_setup_info info;
@@ -73,21 +74,21 @@ static void test_precond(const place *p) {
   kcl_options o = quick_defaults();
   double *val = A->val;
   A->symmetry = KCL_SYMMETRIC;
-  result q = solve(p, A, &o, NULL);
+  result q = solve_with_options(p, A, &o, NULL);
   CHECKF(q.r.converged && !strcmp(family(q.solver), "cg") && !strcmp(q.precond, "none"),
          "%s: %s, %s", p->name, q.solver, q.precond);
   for (int64_t i = 0; i < N; i++) /* row and column i by 1000 ^ (i / N) */
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       val[k] *= pow(1000, ((double)i + A->col[k]) / N);
-  q = solve(p, A, &o, NULL);
+  q = solve_with_options(p, A, &o, NULL);
   CHECKF(q.r.converged && !strcmp(family(q.solver), "cg") && !strcmp(q.precond, "jacobi"),
          "%s: %s, %s", p->name, q.solver, q.precond);
   val[A->row_ptr[7] + 1] = 0; /* a_77 */
-  q = solve(p, A, &o, NULL);
+  q = solve_with_options(p, A, &o, NULL);
   CHECKF(q.r.converged && !strcmp(q.first, "minres") && !strcmp(q.precond, "schur"), "%s: %s, %s",
          p->name, q.first, q.precond);
   o.precond = "jacobi";
-  CHECK(solve(p, A, &o, NULL).rc == KCL_USAGE);
+  CHECK(solve_with_options(p, A, &o, NULL).rc == KCL_USAGE);
   kcl_csr_free(&A);
 }
 
@@ -108,10 +109,10 @@ static void test_symmetry(const place *p) {
     kcl_options o = quick_defaults();
     ((double *)A->val)[100] *= 1 + all[i].change;
     o.symmetry = all[i].rule;
-    result q = solve(p, A, &o, NULL);
+    result q = solve_with_options(p, A, &o, NULL);
     CHECKF(q.r.converged && !strcmp(family(q.first), all[i].first), "%s, case %d: %s", p->name,
            (int)i, q.first);
-    o.solver = "cg", q = solve(p, A, &o, NULL);
+    o.solver = "cg", q = solve_with_options(p, A, &o, NULL);
     CHECKF(q.rc == all[i].cg, "%s, case %d: cg %d, %s", p->name, (int)i, q.rc, kcl_error());
     if (q.rc) CHECKF(strstr(kcl_error(), "solvers that fit: auto, "), "%s", kcl_error());
     kcl_csr_free(&A);
@@ -132,7 +133,7 @@ static void test_scaled(const place *p) {
         bool fits = of_b[j] / of_A[i] < 1e300 && of_b[j] / of_A[i] > 1e-300;
         result q = {0};
         if (fits && (!p->ctx->opencl || i || !m))
-          q = solve(p, A, &o, b);
+          q = solve_with_options(p, A, &o, b);
         else
           q.r.converged = true;
         CHECKF(!q.rc && q.r.converged, "%s, %s, %g A, %g b: %s, %g", p->name, o.solver, of_A[i],
@@ -148,24 +149,25 @@ static void test_direct(const place *p) {
   kcl_csr *A = tridiagonal(p->ctx, 0, 1, 2);
   kcl_options o = quick_defaults();
   o.no_direct = false;
-  result q = solve(p, A, &o, NULL);
+  result q = solve_with_options(p, A, &o, NULL);
   if (kcl_direct_available())
     CHECKF(q.r.converged && q.residual <= 1e-8 && strstr(q.solver, "UMFPACK") &&
                strstr(q.changes, "UMFPACK"),
            "%s: %s, %s, %s", p->name, q.solver, kcl_reason_text(q.r.reason), q.changes);
-  o.no_direct = true, q = solve(p, A, &o, NULL);
+  o.no_direct = true, q = solve_with_options(p, A, &o, NULL);
   /* rounding decides whether a later method happens to solve it */
   CHECKF(!strstr(q.solver, "UMFPACK") && q.residual <= (q.r.converged ? 1e-8 : 1) &&
              strstr(q.changes, "continued with bicgstab-l"),
          "%s: %s, %g, after %s", p->name, kcl_reason_text(q.r.reason), q.residual, q.changes);
-  o.no_direct = false, o.max_iter = 50, q = solve(p, A, &o, NULL); /* the caller's limit holds */
+  o.no_direct = false, o.max_iter = 50,
+  q = solve_with_options(p, A, &o, NULL); /* the caller's limit holds */
   CHECKF(q.r.reason == KCL_ITERATION_LIMIT && q.r.iterations == 50 && q.r.x_iteration == 50 &&
              !strstr(q.changes, "UMFPACK"),
          "%s: %s, %lld", p->name, kcl_reason_text(q.r.reason), (long long)q.r.iterations);
   kcl_csr_free(&A);
 }
 
-/* Of a system without a solution, and of one with an empty row: never worse than 0. */
+/* Systems without a solution, and with an empty row: x is never worse than 0. */
 static void test_no_solution(const place *p) {
   kcl_csr *A = tridiagonal(p->ctx, 0, 1, 0);
   kcl_options o = quick_defaults();
@@ -173,12 +175,12 @@ static void test_no_solution(const place *p) {
   o.no_direct = false;
   for (int i = 0; i < N; i++) b[i] = 1;
   ((double *)A->val)[5] = 0;
-  result q = solve(p, A, &o, b);
+  result q = solve_with_options(p, A, &o, b);
   CHECKF(q.r.reason == KCL_LEAST_SQUARES && q.r.least_squares && !q.r.converged &&
              fabs(q.residual - sqrt(1.0 / N)) < 1e-7,
          "%s: %s, %g, %s", p->name, kcl_reason_text(q.r.reason), q.residual, q.changes);
   for (int i = 0; i < N; i++) ((double *)A->val)[i] = 0;
-  q = solve(p, A, &o, b);
+  q = solve_with_options(p, A, &o, b);
   CHECKF(q.r.reason == KCL_LEAST_SQUARES && q.residual == 1, "%s, zeros: %s, %g", p->name,
          kcl_reason_text(q.r.reason), q.residual);
   kcl_csr_free(&A);
@@ -192,7 +194,7 @@ static void test_best(const place *p) {
   o.solver = "idr", o.precond = "none";
   setenv("KRYLOCL_PERSISTENT", "0",
          1); /* x is looked at after each batch, which would have 96 iterations */
-  result q = solve(p, A, &o, NULL), z = solve(p, B, &o, NULL);
+  result q = solve_with_options(p, A, &o, NULL), z = solve_with_options(p, B, &o, NULL);
   unsetenv("KRYLOCL_PERSISTENT");
   CHECKF(q.r.reason == KCL_DIVERGED && q.residual < 0.5 && q.r.x_iteration > 0 &&
              q.r.x_iteration < q.r.iterations && q.r.relative_residual > 1e8,

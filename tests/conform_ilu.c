@@ -311,7 +311,8 @@ typedef struct solved {
 } solved;
 
 /* A x = A 1 with this preconditioner. */
-static solved solve(const place *p, const kcl_csr *A, const char *precond, const char *method) {
+static solved solve_with(const place *p, const kcl_csr *A, const char *precond,
+                         const char *method) {
   kcl_options o = cg_options();
   kcl_solver *s = NULL;
   double *b = calloc((size_t)A->rows, sizeof *b);
@@ -342,7 +343,7 @@ static void test_breakdowns(const place *p) {
   for (int c = 0; c < 4; c++)
     for (int f = 0; f < FACTORED; f++) {
       kcl_csr *A = made(p->ctx, 6, 6, KCL_D, cases[c].at);
-      solved s = solve(p, A, factored[f], "gmres");
+      solved s = solve_with(p, A, factored[f], "gmres");
       if (cases[c].refused)
         CHECKF(s.status == KCL_USAGE && strstr(kcl_error(), "singular"), "%s, %d: %s", factored[f],
                c, kcl_error());
@@ -357,7 +358,7 @@ static void test_breakdowns(const place *p) {
 static void test_exchanged_columns(const place *p) {
   for (int f = 0; f < FACTORED; f++) {
     kcl_csr *A = made(p->ctx, 6, 6, KCL_D, uneven_columns);
-    solved s = solve(p, A, factored[f], "gmres");
+    solved s = solve_with(p, A, factored[f], "gmres");
     CHECKF(!s.status && s.r.converged && s.r.iterations == 1, "%s: %lld iterations, %s",
            factored[f], (long long)s.r.iterations, kcl_error());
     free(s.x), kcl_csr_free(&A);
@@ -379,7 +380,7 @@ static number growing(int64_t n, int64_t i, int64_t j) {
 static void test_growth(const place *p) {
   kcl_csr *A = made(p->ctx, 400, 1, KCL_D, growing);
   for (int f = 0; f < FACTORED; f++) {
-    solved s = solve(p, A, factored[f], "gmres");
+    solved s = solve_with(p, A, factored[f], "gmres");
     CHECKF(s.status ? s.status == KCL_USAGE && strstr(kcl_error(), factored[f]) != NULL
                     : strstr(s.note, "diagonal +") && s.r.reason != KCL_NOT_FINITE,
            "%s: %s, %s", factored[f], s.note, kcl_error());
@@ -390,10 +391,10 @@ static void test_growth(const place *p) {
 
 static void test_shift(const place *p) {
   kcl_csr *A = made(p->ctx, 4, 4, KCL_D, circulant);
-  solved s = solve(p, A, "ic", "cg");
+  solved s = solve_with(p, A, "ic", "cg");
   CHECKF(!s.status && s.r.converged && strstr(s.note, "diagonal +"), "%s, %s", s.note, kcl_error());
   free(s.x), kcl_csr_free(&A), A = made(p->ctx, 6, 1, KCL_D, indefinite);
-  s = solve(p, A, "ic", "minres");
+  s = solve_with(p, A, "ic", "minres");
   CHECKF(s.status == KCL_USAGE && strstr(kcl_error(), "positive definite"), "%s", kcl_error());
   free(s.x), kcl_csr_free(&A);
 }
@@ -408,7 +409,7 @@ static void test_steps(const place *p, const char *precond) {
     solved first = {0};
     for (int threads = 1; threads <= 4; threads *= 2) {
       kcl_set_threads(threads);
-      solved s = solve(p, A, precond, "bicgstab");
+      solved s = solve_with(p, A, precond, "bicgstab");
       CHECKF(!s.status && s.r.converged && s.r.iterations <= 2,
              "%s, chains of %lld: %lld iterations, %s", precond, (long long)length,
              (long long)s.r.iterations, kcl_error());
@@ -439,7 +440,7 @@ static void test_device(const place *p) {
   for (int c = 0; c < (small() ? 2 : 5); c++) { /* a simulated device has no time for the others */
     length = cases[c].length;
     kcl_csr *A = made(p->ctx, cases[c].rows, 1, KCL_D, chains);
-    solved s = solve(p, A, "ilu", "bicgstab");
+    solved s = solve_with(p, A, "ilu", "bicgstab");
     if (cases[c].note)
       CHECKF(!s.status && s.r.converged && s.r.iterations <= 2 && strstr(s.note, cases[c].note),
              "chains of %lld: %s, %lld iterations, %s", (long long)length, s.note,
@@ -454,7 +455,7 @@ static void test_device(const place *p) {
 static void test_distinct_rows(const place *p) {
   kcl_csr *A = NULL;
   if (small() || !CHECK(!kcl_generate(p->ctx, "spd:70000x3", &A, NULL))) return;
-  solved s = solve(p, A, "ic", "cg");
+  solved s = solve_with(p, A, "ic", "cg");
   CHECKF(!s.status && s.r.converged, "%s: %s", s.note, kcl_error());
   free(s.x), kcl_csr_free(&A);
 }

@@ -100,7 +100,7 @@ static void *typed(const kcl_csr *A, const number *v, int64_t n) {
   return out;
 }
 
-/* What is claimed holds, is of the right kind, and x is near the known answer. */
+/* The claim holds, is of the right kind, and x is near the known answer. */
 static void check(const system_ *y, const kcl_options *o, const char *words, const void *b,
                   const void *x, const kcl_report *r) {
   double doubt, gradient, res = residual(y->A, b, x, &doubt), error;
@@ -126,7 +126,7 @@ static void check(const system_ *y, const kcl_options *o, const char *words, con
   free(d);
 }
 
-static void solve(const place *p, const system_ *y, const kcl_options *o) {
+static void solve_least(const place *p, const system_ *y, const kcl_options *o) {
   char words[200];
   kcl_solver *s = NULL;
   kcl_report r, twice;
@@ -161,7 +161,7 @@ static void every_option(const place *p, const system_ *y, kcl_options o, int tu
         bool all = thorough() > 1 || (!small() && !p->ctx->opencl && !q);
         if (!all && quick(p) && (q != turn / 2 % 2 || (i + turn) % 2 || f != 4 * turn)) continue;
         if (!all && !quick(p) && (f < 0 ? q != turn % 2 : q || (f + i) % 18 != turn % 18)) continue;
-        solve(p, y, &o);
+        solve_least(p, y, &o);
       }
   }
 }
@@ -258,7 +258,7 @@ static void test_by_hand(const place *p, const char *solver, const char *precond
   }
 }
 
-/* What cannot take a rectangular matrix says what can. */
+/* Methods that cannot take a rectangular matrix name those that can. */
 static void test_refusals(const place *p) {
   const kcl_method *m;
   kcl_csr *A = NULL;

@@ -47,7 +47,7 @@ static void scale(double *v, int64_t n, double by) {
 }
 
 /* Solves from x; what is claimed is so, and the counts agree. */
-static kcl_report solve(system_ *s, kcl_solver *solver) {
+static kcl_report solve_system(system_ *s, kcl_solver *solver) {
   kcl_report r = {0};
   double doubt;
   const char *what = s->kind, *method = s->o.solver;
@@ -75,7 +75,7 @@ static kcl_solver *ready(const system_ *s) {
 static kcl_report once(system_ *s) {
   kcl_solver *solver = ready(s);
   kcl_report r = {0};
-  if (solver) r = solve(s, solver);
+  if (solver) r = solve_system(s, solver);
   r.history = NULL; /* the solver's */
   kcl_solver_free(&solver);
   return r;
@@ -97,12 +97,12 @@ static void test_method(const place *p, const problem *q, const char *method, co
     CHECKF(strstr(why, method) && (strstr(why, "needs") || strstr(why, "no mixed")), "%s: %s",
            method, why);
   else if (CHECKF(!rc, "%s %s: %s", q->kind, method, why)) {
-    kcl_report r = solve(&s, solver);
+    kcl_report r = solve_system(&s, solver);
     CHECKF(r.converged, "%s %s: %s, true residual %g", q->kind, method, kcl_reason_text(r.reason),
            r.true_relative_residual);
     CHECK(r.inner_iterations > 0);
     memset(s.x, 0, (size_t)numbers(s.A) * sizeof *s.x); /* again, with the same solver */
-    kcl_report again = solve(&s, solver);
+    kcl_report again = solve_system(&s, solver);
     CHECKF(again.converged && again.iterations == r.iterations, "%s %s: %lld and %lld iterations",
            q->kind, method, (long long)r.iterations, (long long)again.iterations);
   }
@@ -185,8 +185,8 @@ static void test_nothing_to_do(const place *p) {
   kcl_solver *solver = ready(&s);
   kcl_report r;
   if (solver) {
-    kcl_report first = solve(&s, solver);
-    kcl_report from_answer = solve(&s, solver);
+    kcl_report first = solve_system(&s, solver);
+    kcl_report from_answer = solve_system(&s, solver);
     CHECK(first.iterations > 0 && from_answer.converged && from_answer.iterations == 0);
     scale(s.b, numbers(s.A), 0);
     CHECK(kcl_solve_one(solver, s.b, s.x, &r) == KCL_OK && r.converged && r.iterations == 0);

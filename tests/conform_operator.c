@@ -181,7 +181,7 @@ static void test_format(problem q, int nrhs) {
   kcl_operator_free(&q.op);
 }
 
-/* Of tests/shapes.h: empty rows, rectangles, Hermitian, 1 x 1. */
+/* Shapes of tests/shapes.h: empty rows, rectangles, Hermitian, 1 x 1. */
 static const int chosen[] = {0, 1, 6, 7, 9, 16};
 enum { CHOSEN = sizeof chosen / sizeof *chosen };
 
@@ -246,7 +246,7 @@ typedef struct sharing {
   bool uneven;         /* rows of sizes so different that the solver scales them */
 } sharing;
 
-/* The same x, bit by bit, as a solver with a matrix of its own. */
+/* x has the bits of that of a solver with a matrix of its own. */
 static void test_solver(const place *p, sharing w) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;

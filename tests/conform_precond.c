@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- z = M^-1 r */
 
-/* Of n right-hand sides r [n, rows] into z; adjoint: M^-H. */
+/* M^-1 applied to n right-hand sides r [n, rows], into z; adjoint: M^-H. */
 typedef struct applied {
   const place *p;
   const kcl_csr *A; /* of the type that M has */
@@ -49,7 +49,7 @@ static void apply(const applied *a, bool adjoint, int n, const number *r, number
   KCL_TRY(kcl_stored_build(a->p->ctx, f, AH, &m[1]));
   KCL_TRY(record(a, adjoint, m, &k));
   KCL_TRY(kcl_executor_open(k, &ex));
-  KCL_TRY(kcl_timing_state(&ex));
+  KCL_TRY(kcl_timing_state(&ex, KCL_MAX_NRHS));
   for (int i = 0; i < n; i += k->nrhs) {
     for (int c = 0; c < k->nrhs; c++) KCL_TRY(ex.put(&ex, k->x, c, KCL_Z, r + (i + c) * rows, 1));
     KCL_TRY(ex.run(&ex, KCL_START, 1));

@@ -21,7 +21,7 @@ typedef struct outcome {
   unsigned long long sum;
 } outcome;
 
-static int solve(kcl_context *ctx) {
+static int solve_system(kcl_context *ctx) {
   static double b[N], x[N];
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
@@ -45,7 +45,7 @@ static int solve(kcl_context *ctx) {
 static int child(void) {
   kcl_context *ctx = NULL;
   if (kcl_context_create(NULL, 0, &ctx)) return 1;
-  int rc = kcl_select(ctx, "opencl", 0) ? NO_DEVICE : solve(ctx);
+  int rc = kcl_select(ctx, "opencl", 0) ? NO_DEVICE : solve_system(ctx);
   if (rc) printf("%s\n", kcl_error());
   kcl_context_free(&ctx);
   return rc;

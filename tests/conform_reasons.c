@@ -179,7 +179,7 @@ static int stop_at(void *user, const kcl_progress *p) {
   return p->iteration >= *(int64_t *)user;
 }
 
-/* Of poisson2d:100, which takes 280 iterations: a GPU is not polled before 96. */
+/* Rows of poisson2d:100, which takes 280 iterations: a GPU is not polled before 96. */
 enum { SEQUENCE_ROWS = 10000 };
 
 static int refuse_infinite(kcl_solver *s) {

@@ -1,4 +1,4 @@
-/* What a matrix or a device refuses is not chosen, though it has the least bytes. */
+/* A format that a matrix or a device refuses is not chosen, though it has the least bytes. */
 #include "solver/solver.h"
 #include "tests/calls.h"
 #include "tests/conform.h"

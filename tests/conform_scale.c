@@ -109,7 +109,7 @@ static void check_residuals(const place *p, const kcl_solver *solver, const prob
          p->name, r->tested_residual, tested);
 }
 
-static result solve(const place *p, const problem *s, const kcl_options *o) {
+static result solve_problem(const place *p, const problem *s, const kcl_options *o) {
   result q = {.wrong = 100};
   kcl_solver *solver = NULL;
   void *x = calloc(N, kcl_type_size(s->type));
@@ -141,11 +141,11 @@ static void test_rows(const place *p, kcl_type t) {
   problem s = network(p->ctx, t, false, row, NULL);
   kcl_options o = options(t, "auto", KCL_SCALE_NONE);
   o.no_direct = true;
-  result q = solve(p, &s, &o);
+  result q = solve_problem(p, &s, &o);
   CHECKF(q.r.converged && !q.info.scaled && q.wrong > WRONG,
          "%s, %c: as given %s, %g %% of the unknowns are wrong", p->name, kcl_type_letter(t),
          kcl_reason_text(q.r.reason), q.wrong);
-  o.scale = KCL_SCALE_AUTO, q = solve(p, &s, &o);
+  o.scale = KCL_SCALE_AUTO, q = solve_problem(p, &s, &o);
   CHECKF(q.r.converged && q.info.scaled && q.wrong == 0 && q.r.componentwise_error < 1e-3,
          "%s, %c: scaled %s, %g %% wrong, %g", p->name, kcl_type_letter(t),
          kcl_reason_text(q.r.reason), q.wrong, q.r.componentwise_error);
@@ -163,13 +163,13 @@ static void test_hermitian(const place *p, kcl_type t) {
   for (int plain = 0; plain < 2; plain++) {
     kcl_options o = options(t, "cg", KCL_SCALE_AUTO);
     if (plain) o.precond = "none";
-    result q = solve(p, &s, &o);
+    result q = solve_problem(p, &s, &o);
     CHECKF(q.r.converged && q.info.scaled && !strcmp(q.method, "cg") && q.r.iterations < 200,
            "%s, %c: %s in %lld", p->name, kcl_type_letter(t), kcl_reason_text(q.r.reason),
            (long long)q.r.iterations);
     CHECKF(q.wrong == 0, "%s, %c: %g %% wrong", p->name, kcl_type_letter(t), q.wrong);
     const double scaled = q.r.componentwise_error;
-    o.scale = KCL_SCALE_NONE, q = solve(p, &s, &o);
+    o.scale = KCL_SCALE_NONE, q = solve_problem(p, &s, &o);
     CHECKF(q.r.componentwise_error > 100 * scaled && (!plain || q.wrong > WRONG),
            "%s, %c: as given %g %% wrong, %g and %g", p->name, kcl_type_letter(t), q.wrong,
            q.r.componentwise_error, scaled);
@@ -185,7 +185,7 @@ static void test_extremes(const place *p) {
   for (int direct = 0; direct < 1 + kcl_direct_available(); direct++) {
     kcl_options o = options(KCL_D, direct ? "direct" : "auto", KCL_SCALE_AUTO);
     o.no_direct = !direct;
-    result q = solve(p, &s, &o);
+    result q = solve_problem(p, &s, &o);
     CHECKF(q.r.converged && q.info.scaled && q.wrong == 0 && q.r.tested_residual <= 1e-8,
            "%s, %s: %s, %g %% wrong", p->name, q.method, kcl_reason_text(q.r.reason), q.wrong);
   }
@@ -201,7 +201,7 @@ static void test_both_targets(const place *p) {
   for (int i = 0; i < N; i++) b[i] = i % 2 ? 0 : 1;
   kcl_options o = options(KCL_D, "auto", KCL_SCALE_AUTO);
   o.no_direct = true;
-  result q = solve(p, &s, &o);
+  result q = solve_problem(p, &s, &o);
   CHECKF(q.r.converged && q.info.scaled && q.r.true_relative_residual <= 1e-8 &&
              q.r.tested_residual < 1e-10,
          "%s: %s, %g and %g", p->name, kcl_reason_text(q.r.reason), q.r.true_relative_residual,
@@ -243,7 +243,7 @@ static void test_mixed(const place *p) {
   problem s = network(p->ctx, KCL_D, true, d, d);
   kcl_options o = options(KCL_D, "cg", KCL_SCALE_AUTO);
   o.mixed = true;
-  result q = solve(p, &s, &o);
+  result q = solve_problem(p, &s, &o);
   CHECKF(q.r.converged && q.r.mixed && q.info.scaled && q.wrong == 0, "%s: %s, %g %% wrong, %s",
          p->name, kcl_reason_text(q.r.reason), q.wrong, q.r.mixed_end);
   release(&s), free(d);
@@ -252,7 +252,7 @@ static void test_mixed(const place *p) {
 /* ---------------------------------------------------------------- where it is left out */
 
 static void expect_none(const place *p, const problem *s, const kcl_options *o, const char *why) {
-  result q = solve(p, s, o);
+  result q = solve_problem(p, s, o);
   CHECKF(!q.rc && !q.info.scaled && (*why ? strstr(q.reason, why) != NULL : !q.reason[0]),
          "%s, %s: scaled %d, %s", p->name, why, q.info.scaled, q.reason);
 }

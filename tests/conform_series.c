@@ -37,7 +37,7 @@ static void count_launches(const kcl_run *r, outcome *out) {
 }
 
 /* A x = A 1, up to a factor per right-hand side, in double. series: the variable KRYLOCL_SERIES. */
-static outcome solve(kcl_context *ctx, const job *j, const char *series) {
+static outcome solve_job(kcl_context *ctx, const job *j, const char *series) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_report r[KCL_MAX_NRHS] = {{0}};
@@ -70,8 +70,8 @@ static outcome solve(kcl_context *ctx, const job *j, const char *series) {
 
 static void test_job(kcl_context *ctx, const job *j) {
   const bool levels = !strcmp(j->precond, "amg"); /* some of them are small */
-  const outcome apart = solve(ctx, j, "0"), all = solve(ctx, j, "1000000000"),
-                some = levels ? solve(ctx, j, "60000") : all;
+  const outcome apart = solve_job(ctx, j, "0"), all = solve_job(ctx, j, "1000000000"),
+                some = levels ? solve_job(ctx, j, "60000") : all;
   CHECKF(apart.launches == apart.stages && all.launches < apart.launches,
          "%s: %d stages, %d launches without series, %d with", j->precond, apart.stages,
          apart.launches, all.launches);
@@ -96,7 +96,7 @@ static bool reopen(place *p, const char *layout, const char *options) {
 /* Two groups of which one is waited for in vain: one launch per stage. */
 static void test_missing(kcl_context *ctx) {
   const job j = {"poisson2d:24", "amg", "cg", KCL_D, 1, false};
-  const outcome o = solve(ctx, &j, "1000000000");
+  const outcome o = solve_job(ctx, &j, "1000000000");
   CHECKF(o.launches == o.stages && o.iterations > 2, "%d stages, %d launches, %lld iterations",
          o.stages, o.launches, (long long)o.iterations);
 }
@@ -107,9 +107,9 @@ static void test_second_system(kcl_context *ctx) {
                    second = {"poisson3d:14", "amg", "cg", KCL_D, 1, false},
                    third = {"jump2d:30", "amg", "cg", KCL_D, 1, false};
   const int before = ctx->opencl->builds;
-  const outcome a = solve(ctx, &first, "1000000000");
+  const outcome a = solve_job(ctx, &first, "1000000000");
   const int needed = ctx->opencl->builds;
-  const outcome b = solve(ctx, &second, "1000000000"), c = solve(ctx, &third, "1000000000");
+  const outcome b = solve_job(ctx, &second, "1000000000"), c = solve_job(ctx, &third, "1000000000");
   CHECKF(needed > before && ctx->opencl->builds == needed, "%d programs, then %d more",
          needed - before, ctx->opencl->builds - needed);
   CHECKF(a.launches < a.stages && b.launches < b.stages && c.launches < c.stages,

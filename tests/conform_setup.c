@@ -280,8 +280,8 @@ static void test_after_failure(const place *p) {
 /* ---------------------------------------------------------------- whole set-ups */
 
 /* Iterations with multigrid that was set up where `ctx` computes. */
-static void solve(kcl_context *ctx, const char *name, const char *precond, kcl_type type,
-                  kcl_setup_info *u, kcl_report *r) {
+static void solve_system(kcl_context *ctx, const char *name, const char *precond, kcl_type type,
+                         kcl_setup_info *u, kcl_report *r) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_options o = cg_options();
@@ -300,7 +300,8 @@ static void test_solve(kcl_context *host, kcl_context *device, const char *name,
                        const char *precond, kcl_type type) {
   kcl_setup_info on_host = {0}, u = {0};
   kcl_report h = {0}, d = {0};
-  solve(host, name, precond, type, &on_host, &h), solve(device, name, precond, type, &u, &d);
+  solve_system(host, name, precond, type, &on_host, &h),
+      solve_system(device, name, precond, type, &u, &d);
   CHECKF(u.precond_levels == on_host.precond_levels &&
              u.precond_nonzeros == on_host.precond_nonzeros,
          "%s: %d levels of %g entries, on the host %d of %g", name, u.precond_levels,

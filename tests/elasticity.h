@@ -5,7 +5,7 @@
 #include "solver/calls.h"
 #include <stdlib.h>
 
-/* Of the nodes of elasticity:NxNxN (data/generators/elasticity.c). */
+/* Coordinates of the nodes of elasticity:NxNxN (data/generators/elasticity.c). */
 static inline kcl_dense *coordinates(kcl_context *ctx, int64_t n) {
   kcl_dense *X = NULL;
   const int64_t nodes = n * (n + 1) * (n + 1);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the program writes and where: closed standard streams, full disks, limits of size, outputs that are inputs or each
+# Output of the program and its place: closed standard streams, full disks, limits of size, outputs that are inputs or each
 # other under another name, an interrupt at every moment. Usage: tests/files.sh build/krylocl.
 . "$(dirname "$0")/program.inc"
 export KRYLOCL_CACHE=

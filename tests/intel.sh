@@ -34,7 +34,7 @@ xargs -L 1 -P "$cores" sh "$0" --one <"$logs/list"
 # Groups that wait for each other need the cores to themselves.
 one gpu 1 conform_groups
 for program in solver reasons; do one "gpu:$cores" 1 conform_$program; done
-# Of the two other forms each with every second method: what a method records is the same in all.
+# The two other forms take every second method each: a method records the same program in all.
 for way in 2 3; do
   KRYLOCL_SOLVERS=$(sed -n 's/^KCL_METHOD(\(.*\))/\1/p' solver/methods/list.def | tr _ - | awk -v way=$way 'NR % 2 == way % 2' | paste -sd,)
   export KRYLOCL_SOLVERS

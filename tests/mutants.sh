@@ -143,20 +143,20 @@ mutant columns-narrow spmv/sell16.c 'bool narrow = kcl_slice_span(A) <= MOST_SPA
 mutant reserved-names core/matrix/stored.c 'KCL_CALL(kcl_stored_check_names(m));' '' test_names
 mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
 mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_refused
-# ---- multigrid, incomplete factors, a refresh
+# ---- multigrid, incomplete factors, an update
 mutant amg-cycle multigrid/cycle.c 'smooth_again(c, l, x, q);' '(void)smooth_again;' 'KRYLOCL_TYPES=d conform_precond'
 mutant amg-strength multigrid/strong.c 'kcl_rounded(s->theta * most)' 'kcl_rounded(0.5 * s->theta * most)' conform_setup
 mutant amg-smoothed-prolongation multigrid/tentative.c '.omega = 4.0 / 3 / largest' '.omega = 1 / largest' conform_aggregation
 mutant factor-columns factors/factored.c 'u[k] *= c[i] / c[U->col[k / width]];' 'u[k] *= 1;' 'KRYLOCL_TYPES=d conform_precond' conform_ilu
-mutant refresh-symmetry core/matrix/symmetry.c 'if (code != m->code) compare_offset' 'if (m->code < 0) compare_offset' test_structure
-mutant refresh-columns core/matrix/values.c 'return by_structure && !c.zeros ?' 'return by_structure ?' test_structure
+mutant update-symmetry core/matrix/symmetry.c 'if (code != m->code) compare_offset' 'if (m->code < 0) compare_offset' test_structure
+mutant update-columns core/matrix/values.c 'return by_structure && !c.zeros ?' 'return by_structure ?' test_structure
 mutant nan-row core/base/team.h 'return b <= a || isnan(a) ? a : b' 'return b <= a ? a : b' test_misuse
-mutant refresh-statistics solver/setup.c 'if (!rc && !s->known) rc = kcl_csr_values' 'if (!rc && !s->known && !s->structure_known) rc = kcl_csr_values' test_refresh
-mutant refresh-offsets core/matrix/symmetry.c 'k += (last - j) * step, j = last;' 'j = last;' test_structure
-mutant refresh-runs core/matrix/offset_runs.c 'i == 0 || !kcl_rows_moved(s->A, 1, i, 1)' 'i == 0' test_structure
-mutant refresh-stale solver/engine/engine.c 'if (e->stale) kcl_stored_refill(e->operators[0], kcl_system_matrix(s), s->runs);' '' test_refresh
+mutant update-statistics solver/setup.c 'if (!rc && !s->known) rc = kcl_csr_values' 'if (!rc && !s->known && !s->structure_known) rc = kcl_csr_values' test_update_hierarchy
+mutant update-offsets core/matrix/symmetry.c 'k += (last - j) * step, j = last;' 'j = last;' test_structure
+mutant update-runs core/matrix/offset_runs.c 'i == 0 || !kcl_rows_moved(s->A, 1, i, 1)' 'i == 0' test_structure
+mutant update-stale solver/engine/engine.c 'if (e->stale) kcl_stored_refill(e->operators[0], kcl_system_matrix(s), s->runs);' '' test_update_hierarchy
 mutant multigrid-float multigrid/levels.c 'g->b.narrow || g->b.M->type == KCL_S ? g->b.ops->round' 'g->b.narrow ? g->b.ops->round' test_precond_properties
-mutant refresh-pattern solver/sums.c 'now->row_ptr != sums->row_ptr || now->col != sums->col' 'false' test_refresh
+mutant update-pattern solver/sums.c 'now->row_ptr != sums->row_ptr || now->col != sums->col' 'false' test_update_hierarchy
 mutant keep-hierarchy solver/setup.c 'c->way.precond->hierarchy && !before->hierarchy' 'false' test_update
 mutant keep-matrix solver/engine/precond.c 'if (!rc) M->A = kcl_stored_share(A);' '' test_update
 mutant given-symmetry solver/precond/setup.c '(m->hermitian && !(symmetric && M->hermitian))' 'false' test_precond_shell

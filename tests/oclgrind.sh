@@ -31,7 +31,7 @@ all= # empty: each source once
 [ "${KRYLOCL_THOROUGH:-0}" -lt 2 ] || all=1
 folder=$(mktemp -d) || exit 1
 trap 'rm -r "$folder"' EXIT
-# What is checked, by source and types. With real types everything. With complex types on CPU devices no uninitialised values:
+# Checks by source and types. With real types everything. With complex types on CPU devices no uninitialised values:
 # Oclgrind reports a vector whose even and odd halves are assigned (several right-hand sides are such vectors on every
 # device). It also reports values read from an image that is a function's argument: formats with images have runs of their own.
 one() { # layout types flags program

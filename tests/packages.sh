@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the two commands do on machines that lack something, with an apt-get, a sudo and an id of this test: without a network one
+# The two commands on machines that lack something, with an apt-get, a sudo and an id of this test: without a network one
 # attempt and one message, without root what to run, without a compiler its name; a build without GPL parts; and of a build for
 # other machines (make check ARCH=portable) which library the program loads.
 cd "$(dirname "$0")/.." || exit 1

@@ -243,7 +243,7 @@ check "two devices: x solves the system" $?
 rows=$(sed -n 's/^[[:space:]]*"rows":[[:space:]]*\([0-9]*\).*/\1/p' "$tmp/json" | tail -2 | tr '\n' ' ')
 [ "$rows" = "395 134 " ]
 check "shares of 3 and 1: $rows" $?
-# Of equal shares it would be 1.50.
+# With equal shares it would be 1.50.
 grep -q 'imbalance 1.00,' "$tmp/out" && grep -q '"share":[[:space:]]*0.75' "$tmp/json" && grep -q '"imbalance":[[:space:]]*1.00' "$tmp/json"
 check "shares of 3 and 1 are balanced: $(grep -ao 'imbalance [0-9.]*' "$tmp/out"), $(grep '"imbalance"' "$tmp/json")" $?
 if [ "$opencl" ]; then
@@ -274,7 +274,7 @@ env -u OMPI_ALLOW_RUN_AS_ROOT -u OMPI_ALLOW_RUN_AS_ROOT_CONFIRM -u OMPI_MCA_rmap
   "$krylocl" solve "$tmp/A.mtx" "$tmp/b" -q --devices "cpu$(yes ,cpu | head -n "$(getconf _NPROCESSORS_ONLN)" | tr -d '\n')" 2>"$tmp/err"
 status=$?
 check "more devices than processors, any user: exit code $status, $(cat "$tmp/err")" $status
-# Of a launcher that fails: 1 would be a solve that did not converge.
+# The status of a launcher that fails: 1 would be a solve that did not converge.
 mkdir "$tmp/bin"
 for code in 1 137; do
   printf '#!/bin/sh\nexit %s\n' $code >"$tmp/bin/mpiexec" && chmod +x "$tmp/bin/mpiexec"

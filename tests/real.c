@@ -80,7 +80,7 @@ static void compare(const system_ *s, const place *p, const kcl_options *o, cons
          o->format, far, bound);
 }
 
-static kcl_reason solve(const system_ *s, const place *p, const kcl_options *o) {
+static kcl_reason solve_with(const system_ *s, const place *p, const kcl_options *o) {
   kcl_solver *k = NULL;
   kcl_report r = {.reason = KCL_NOT_FINITE};
   double *x = vector(s), tol = o->tol;
@@ -112,7 +112,7 @@ static void solve_everywhere(const system_ *s, kcl_options o) {
     for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
       o.format = kcl_list(KCL_FORMATS, f).name;
       if (by_turns(&places[p]) && !everything && (f + systems) % (thorough() ? 3 : 9)) continue;
-      kcl_reason r = can(&places[p], o.precision) ? solve(s, &places[p], &o) : KCL_CONVERGED;
+      kcl_reason r = can(&places[p], o.precision) ? solve_with(s, &places[p], &o) : KCL_CONVERGED;
       if (r == KCL_CONVERGED || r == KCL_INTERRUPTED || !strcmp(o.precond, "jacobi")) continue;
       o.precond = "jacobi", f--;
     }

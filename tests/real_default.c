@@ -13,7 +13,7 @@ static int too_long(void *end, const kcl_progress *p) {
   return (void)p, kcl_now() > *(double *)end;
 }
 
-/* What it says holds. */
+/* The claim of the report holds. */
 static void check(const entry *e, const kcl_csr *A, const double *b, const double *x,
                   const kcl_report *r) {
   double doubt, gradient, res = residual(A, b, x, &doubt);
@@ -38,7 +38,7 @@ static void say(const entry *e, const kcl_solver *s, const kcl_report *r, double
   fflush(stdout);
 }
 
-static void solve(const entry *e, const kcl_csr *A, const double *b, double begin) {
+static void solve_entry(const entry *e, const kcl_csr *A, const double *b, double begin) {
   const place *p = &places[0];
   kcl_solver *s = NULL;
   kcl_report r;
@@ -65,7 +65,7 @@ static void test_matrix(const entry *e) {
   for (int64_t j = 0; j < A->cols; j++) ones[w * j] = 1;
   kcl_csr_product(A, ones, NULL, b); /* b = A 1 */
   asked++;
-  if (!e->rhs[0] || given_side(places[0].ctx, e, A, b)) solve(e, A, b, begin);
+  if (!e->rhs[0] || given_side(places[0].ctx, e, A, b)) solve_entry(e, A, b, begin);
   free(b), free(ones), kcl_csr_free(&A);
 }
 

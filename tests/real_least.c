@@ -99,7 +99,7 @@ static void check(const system_ *s, const char *words, const kcl_options *o, con
   fflush(stdout);
 }
 
-static void solve(const system_ *s, const place *p, const kcl_options *o) {
+static void solve_least(const system_ *s, const place *p, const kcl_options *o) {
   char words[160];
   kcl_solver *k = NULL;
   kcl_report r;
@@ -128,7 +128,7 @@ static void solve_everywhere(const system_ *s) {
           if (!kcl_precond_at(q)->least_squares) continue;
           if (!everything && (f + i + q) % ((places[p].ctx->opencl ? 6 : 3) * (thorough() ? 1 : 3)))
             continue;
-          solve(s, &places[p], &o);
+          solve_least(s, &places[p], &o);
         }
     }
 }

@@ -55,7 +55,8 @@ static void check(const entry *e, const kcl_csr *A, const kcl_options *o, const 
          o->precond, kcl_reason_text(r->reason));
 }
 
-static void solve(const entry *e, const kcl_csr *A, const double *b, kcl_options o, char *cell) {
+static void solve_entry(const entry *e, const kcl_csr *A, const double *b, kcl_options o,
+                        char *cell) {
   const place *p = &places[0];
   kcl_solver *k = NULL;
   kcl_report r;
@@ -85,8 +86,8 @@ static void by_all(const entry *e, const kcl_csr *A, const double *b) {
   o.precision = A->type, o.format = "model", o.tol = 1e-8, o.max_iter = everything ? 20000 : 2000;
   for (int i = 0; i < kcl_list_size(KCL_SOLVERS) && i < MOST_METHODS; i++) {
     o.solver = kcl_list(KCL_SOLVERS, i).name;
-    o.precond = "none", solve(e, A, b, o, cell[0]);
-    o.precond = "jacobi", solve(e, A, b, o, cell[1]);
+    o.precond = "none", solve_entry(e, A, b, o, cell[0]);
+    o.precond = "jacobi", solve_entry(e, A, b, o, cell[1]);
     bool same = !strcmp(cell[0], cell[1]);
     used += (size_t)snprintf(table + used, sizeof table - used, same ? " %s |" : " %s / %s |",
                              cell[0], cell[1]);

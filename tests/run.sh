@@ -8,7 +8,7 @@
 #   SOLVERS  conform_solver and conform_reasons with these methods alone
 #   TYPES    conformance tests in these scalar types alone
 #   LIMIT    a test that takes longer has failed: it ends what hangs, not what is slow beside other work (7200)
-# The same by make: make check ONLY=conform_spmv FORMATS=ell TYPES=d
+# By make: make check ONLY=conform_spmv FORMATS=ell TYPES=d
 # A test is a program in $BUILD/tests or a script here that is given the path of krylocl. Its last
 # line is "N passed, N failed"; its exit status counts as well. A line "skipped: REASON" tells what it did not test.
 cd "$(dirname "$0")/.." || exit 1
@@ -103,7 +103,7 @@ list() { # the tests asked for, the longest first, by processors' time
   for t in tests/mpi.sh tests/ranks.sh tests/oclgrind.sh "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/experiments.sh \
     "$BUILD"/tests/conform_choose tests/faults.sh "$BUILD"/tests/conform_solver "$BUILD"/tests/real "$BUILD"/tests/real_least \
     "$BUILD"/tests/conform_spmv "$BUILD"/tests/conform_operator "$BUILD"/tests/test_persistent "$BUILD"/tests/conform_alloc \
-    "$BUILD"/tests/test_refresh tests/cli.sh tests/report.sh "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
+    "$BUILD"/tests/test_update_hierarchy tests/cli.sh tests/report.sh "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
     wanted "$t" || continue
     case $t in
       *.o | *.d | tests/run.sh | tests/bits.sh | tests/nvidia_text.sh | tests/intel.sh | tests/mutants.sh) ;;

@@ -40,7 +40,7 @@ static int stop_at(void *user, const kcl_progress *p) { return p->iteration >= *
 
 /* From x = 0; stop 0: to the end; NEVER: too, in batches of one iteration, which on GPUs may be as long as the solve. */
 enum { NEVER = 1 << 30 };
-static int solve(const problem *q, kcl_solver *s, int64_t stop, kcl_report *r) {
+static int solve_until(const problem *q, kcl_solver *s, int64_t stop, kcl_report *r) {
   const kcl_call c = {.size = sizeof c,
                       .zero_guess = 1,
                       .progress = stop ? stop_at : NULL,
@@ -68,7 +68,7 @@ static int resume(const problem *q, const kcl_options *o, int64_t stop, kcl_repo
   kcl_solver *s = solver_of(q, o);
   int rc = kcl_solver_checkpoint(s, path, 0);
   if (!rc) rc = kcl_solver_resume(s, path);
-  if (!rc) rc = solve(q, s, stop, r);
+  if (!rc) rc = solve_until(q, s, stop, r);
   snprintf(changes, 2000, "%s", rc ? kcl_error() : r->changes);
   r->changes = NULL, r->history = NULL;
   kcl_solver_free(&s);
@@ -87,7 +87,7 @@ static void test_same(const problem *q, const char *solver, const char *precond)
   char changes[2000];
   forget_files();
   kcl_solver *s = solver_of(q, &o);
-  if (!CHECKF(!solve(q, s, 0, want) && want->converged && want->iterations > 8,
+  if (!CHECKF(!solve_until(q, s, 0, want) && want->converged && want->iterations > 8,
               "%s with %s: %s after %lld", solver, precond, kcl_reason_text(want->reason),
               (long long)want->iterations))
     return kcl_solver_free(&s);
@@ -95,7 +95,7 @@ static void test_same(const problem *q, const char *solver, const char *precond)
   memcpy(history, want->history, (size_t)want->history_size * sizeof *history);
   memcpy(q->want, q->x, q->bytes);
   CHECK(!kcl_solver_checkpoint(s, path, 0));
-  CHECKF(!solve(q, s, 4, r) && r->reason == KCL_INTERRUPTED && r->checkpoints == 1, "%s: %s",
+  CHECKF(!solve_until(q, s, 4, r) && r->reason == KCL_INTERRUPTED && r->checkpoints == 1, "%s: %s",
          solver, kcl_reason_text(r->reason));
   kcl_solver_free(&s);
   CHECKF(!resume(q, &o, want->iterations / 2, r, changes) &&
@@ -147,7 +147,7 @@ static void test_others(const place *p) {
 static void make_checkpoint(const problem *q, const kcl_options *o, int64_t stop) {
   kcl_report r[KCL_MAX_NRHS];
   kcl_solver *s = solver_of(q, o);
-  CHECK(!kcl_solver_checkpoint(s, path, 0) && !solve(q, s, stop, r) && r->checkpoints == 1);
+  CHECK(!kcl_solver_checkpoint(s, path, 0) && !solve_until(q, s, stop, r) && r->checkpoints == 1);
   kcl_solver_free(&s);
 }
 
@@ -279,13 +279,15 @@ static void test_when(const problem *q) {
   kcl_report r;
   kcl_call c = {.size = sizeof c, .zero_guess = 1, .progress = save_now, .user = s, .every = 4};
   CHECK(!kcl_solver_checkpoint(s, path, 3600));
-  CHECK(!solve(q, s, 0, &r) && r.converged && r.checkpoints == 0);
+  CHECK(!solve_until(q, s, 0, &r) && r.converged && r.checkpoints == 0);
   CHECKF(!kcl_solve_call(s, &c, 1, q->b, q->x, &r) && r.converged && r.checkpoints > 0 &&
              r.checkpoints < 5 && r.bytes_checkpoint > (double)q->bytes,
          "%lld checkpoints", (long long)r.checkpoints);
-  CHECK(!kcl_solver_checkpoint(s, path, 1e-9) && !solve(q, s, NEVER, &r) && r.checkpoints > 5);
-  CHECK(!kcl_update(s, q->A, KCL_KEEP_CHOICES) && !solve(q, s, NEVER, &r) && r.checkpoints > 5);
-  CHECK(!kcl_solver_checkpoint(s, NULL, 0) && !solve(q, s, 0, &r) && r.checkpoints == 0);
+  CHECK(!kcl_solver_checkpoint(s, path, 1e-9) && !solve_until(q, s, NEVER, &r) &&
+        r.checkpoints > 5);
+  CHECK(!kcl_update(s, q->A, KCL_KEEP_CHOICES) && !solve_until(q, s, NEVER, &r) &&
+        r.checkpoints > 5);
+  CHECK(!kcl_solver_checkpoint(s, NULL, 0) && !solve_until(q, s, 0, &r) && r.checkpoints == 0);
   kcl_solver_free(&s);
 }
 
@@ -298,7 +300,7 @@ static void test_no_memory(const problem *q) {
   if (!mkdtemp(folder)) exit(1);
   snprintf(inside, sizeof inside, "%s/c", folder);
   CHECK(!kcl_solver_checkpoint(s, inside, 1e-9) && !rmdir(folder));
-  CHECKF(!solve(q, s, NEVER, &r) && r.converged && r.checkpoints == 0 &&
+  CHECKF(!solve_until(q, s, NEVER, &r) && r.converged && r.checkpoints == 0 &&
              strstr(r.changes, "no checkpoint was written"),
          "%s", r.changes);
   CHECK(kcl_solver_checkpoint(s, inside, 0) == KCL_INPUT && strstr(kcl_error(), inside));

@@ -66,7 +66,7 @@ static void check_kept(kcl_context *ctx, const char *what) {
   o.solver = "direct";
   CHECKF(!kcl_setup(ctx, A, &o, &s), "%s: %s", what, kcl_error());
   for (int solve = 0; solve < 4 && s; solve++) {
-    if (solve == 2) CHECKF(!kcl_refresh(s, B) && !s->factor, "%s: %s", what, kcl_error());
+    if (solve == 2) CHECKF(!update_hierarchy(s, B) && !s->factor, "%s: %s", what, kcl_error());
     for (size_t i = 0; i < n; i++)
       b[i] = (double)((i * 7 + (size_t)solve) % 11) - 5, x[i] = y[i] = 0;
     CHECKF(!kcl_solve_one(s, b, x, NULL) && s->factor, "%s: %s", what, kcl_error());

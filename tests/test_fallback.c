@@ -292,7 +292,7 @@ static void test_later_solves(void) {
   check_continued(&t, "columns");
   CHECKF(!t.r[3].lost_at && t.r[3].fell_back, "lost at %lld", (long long)t.r[3].lost_at);
   for (int64_t k = 0; k < t.A->nnz; k++) ((double *)t.A->val)[k] *= 2;
-  CHECKF(!kcl_refresh(t.s, t.A), "%s", kcl_error());
+  CHECKF(!update_hierarchy(t.s, t.A), "%s", kcl_error());
   CHECKF(!solve_trial(&t) && t.r[0].converged && t.r[0].fell_back, "again: %s", kcl_error());
   CHECKF(residual_of(&t, 0) <= 1e-10, "residual %g", residual_of(&t, 0));
   kcl_setup_info about;

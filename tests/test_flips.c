@@ -182,7 +182,7 @@ static long double residual(const system_of *q, const double *x) {
   return sqrtl(rr / bb);
 }
 
-static int solve(system_of *q, double *x, kcl_report *r) {
+static int solve_flipped(system_of *q, double *x, kcl_report *r) {
   memset(x, 0, (size_t)q->A->cols * sizeof *x);
   return kcl_solve_one(q->s, q->b->val, x, r);
 }
@@ -214,10 +214,10 @@ static bool open_system(kcl_context *ctx, system_of *q, bool guard, bool plain) 
   q->x = malloc((size_t)q->A->cols * sizeof *x);
   CHECK(!kcl_csr_convert(ctx, q->A, q->A->type, &q->given));
   int rc = plain ? set_up(ctx, q, false) : KCL_OK;
-  if (plain && !rc) CHECK(!solve(q, x, &r));
+  if (plain && !rc) CHECK(!solve_flipped(q, x, &r));
   kcl_solver_free(&q->s);
   if (!rc) rc = set_up(ctx, q, guard);
-  if (!rc) rc = solve(q, q->x, &q->clean);
+  if (!rc) rc = solve_flipped(q, q->x, &q->clean);
   if (!rc) compare_clean(q, plain ? x : q->x);
   free(x);
   CHECKF(rc == KCL_OK || rc == KCL_REFUSED, "%s", kcl_error());
@@ -262,7 +262,7 @@ static void try_flip(int number, system_of *list, int count, int first, int last
                        .target = first + (int)random_below(last - first + 1),
                        .pass = random_below(passes)};
   e->executor.run = run_with_flip;
-  const int rc = solve(q, x, &r);
+  const int rc = solve_flipped(q, x, &r);
   e->executor.run = flip.run;
   undo_flip();
   count_solve(q, number, rc, &r, residual(q, x));

@@ -127,7 +127,7 @@ static double dot(int64_t n, const double *x, const double *y) {
 }
 
 /* Conjugate gradients (Hestenes & Stiefel 1952); work: r p q, [3 n]. Returns the iterations. */
-static int solve(const kcl_csr *A, const double *b, double *x, double *work) {
+static int solve_system(const kcl_csr *A, const double *b, double *x, double *work) {
   int64_t n = A->rows;
   double *r = work, *p = r + n, *q = p + n, rho = dot(n, b, b), target = 1e-20 * rho;
   memcpy(r, b, (size_t)n * 8), memcpy(p, b, (size_t)n * 8);
@@ -150,7 +150,7 @@ static void check_heat(const kcl_csr *A, const kcl_dense *b) {
   for (int64_t i = 0; i < n; i++) outside[i] = 1;
   kcl_csr_product(A, outside, NULL, outside + n);
   memcpy(outside, outside + n, (size_t)n * 8); /* conductance of each cell to ambient, W/K */
-  int iterations = solve(A, b->val, x, outside + n);
+  int iterations = solve_system(A, b->val, x, outside + n);
   CHECK_OF(iterations > 0, "heatsink:40");
   for (int64_t i = 0; i < n; i++) {
     watts += b->val[i], out += outside[i] * x[i];

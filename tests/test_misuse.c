@@ -291,7 +291,7 @@ static void test_struct_of_the_caller(void) {
   CHECK(!kcl_solve_one(s, b->val, x, &r) && r.converged);
   CHECK(!kcl_operator_apply(op, &(kcl_product){.x = x, .y = y}) && fabs(y[0] - b->val[0]) < 1e-6);
   *gone = *A;
-  CHECK(!kcl_refresh(s, gone));
+  CHECK(!update_hierarchy(s, gone));
   memset(gone, 0x5a, sizeof *gone);
   CHECK(!kcl_solve_one(s, b->val, x, &r) && r.converged);
   kcl_solver_free(&s);
@@ -337,12 +337,12 @@ static void test_declared_symmetry(void) {
   CHECK(!kcl_setup(ctx, &A, NULL, &s) && !kcl_solve_one(s, b, x, &r) && r.converged &&
         fabs(x[0] - 1) < 1e-6);
   A.symmetry = KCL_SKEW;
-  REFUSED(kcl_refresh(s, &A), "skew");
+  REFUSED(update_hierarchy(s, &A), "skew");
   A.symmetry = KCL_SYMMETRIC, val[1] = nextafter(1, 2); /* up to rounding */
   CHECK(!kcl_csr_stats(ctx, &A, &stats) && !stats.symmetric && stats.asymmetry == 0.5);
-  CHECK(!kcl_refresh(s, &A) && !kcl_solve_one(s, b, x, &r) && r.converged);
+  CHECK(!update_hierarchy(s, &A) && !kcl_solve_one(s, b, x, &r) && r.converged);
   val[1] = 5;
-  REFUSED(kcl_refresh(s, &A), "declared symmetric");
+  REFUSED(update_hierarchy(s, &A), "declared symmetric");
   val[1] = nextafter(1, 2); /* the refusal left the solver as it was */
   CHECK(!kcl_solve_one(s, b, x, &r) && r.converged);
   kcl_solver_free(&s);
@@ -363,7 +363,7 @@ static void test_entries_not_finite(void) {
   if (!CHECK(!kcl_generate(ctx, "poisson2d:100", &A, NULL))) return;
   CHECK(!kcl_setup(ctx, A, NULL, &s));
   ((double *)A->val)[3] = ((double *)A->val)[4] = NAN;
-  REFUSED_AS(KCL_INPUT, kcl_refresh(s, A), "row 2, column 1");
+  REFUSED_AS(KCL_INPUT, update_hierarchy(s, A), "row 2, column 1");
   kcl_solver_free(&s), A->symmetry = KCL_GENERAL;
   REFUSED_AS(KCL_INPUT, kcl_setup(ctx, A, NULL, &s), "row 2, column 1");
   Z->symmetry = KCL_GENERAL, ((double *)Z->val)[5] = INFINITY;

@@ -179,8 +179,8 @@ static void test_by_hand(void) {
   kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
-/* A refresh keeps the parameters. */
-static void test_refreshed(void) {
+/* An update keeps the parameters. */
+static void test_updated(void) {
   kcl_options o = kcl_defaults;
   kcl_setup_info u[2] = {{0}};
   kcl_csr *A = NULL;
@@ -189,7 +189,7 @@ static void test_refreshed(void) {
   CHECK(!kcl_options_parse(&o, "solver=cg precond=amg amg.coarsest=1000 amg.max-levels=2"));
   if (CHECKF(!set_up_system(A, &o, &s), "%s", kcl_error())) {
     for (int i = 0; i < 2; i++) {
-      CHECKF(!i || !kcl_refresh(s, A), "%s", kcl_error());
+      CHECKF(!i || !update_hierarchy(s, A), "%s", kcl_error());
       kcl_solver_info(s, &u[i]);
       CHECK(u[i].precond_levels == 2);
     }
@@ -229,7 +229,7 @@ int main(void) {
   if (!CHECK(!kcl_context_create(NULL, 0, &ctx)) || !CHECK(!kcl_select(ctx, "cpu", 1)))
     return check_report();
   test_directions(), test_forms();
-  test_all_at_once(), test_by_hand(), test_refreshed(), test_memory();
+  test_all_at_once(), test_by_hand(), test_updated(), test_memory();
   kcl_context_free(&ctx);
   return check_report();
 }

@@ -45,7 +45,7 @@ static kcl_options options_of(const problem *q, const char *solver, const char *
   return o;
 }
 
-static int64_t solve(const problem *q, kcl_solver *s, const char *what) {
+static int64_t solve_problem(const problem *q, kcl_solver *s, const char *what) {
   kcl_report r = {0};
   memset(q->x, 0, (size_t)q->A->rows * sizeof(number));
   const int rc = kcl_solve_one(s, q->b_typed, q->x, &r);
@@ -138,7 +138,7 @@ static void test_kind(const problem *q, const char *precond) {
                   !kcl_setup_with(q->p->ctx, q->A, M, &o, &with),
               "%s of %s on %s: %s", precond, q->name, q->p->name, kcl_error()))
     goto done;
-  const int64_t mine = solve(q, own, precond), given = solve(q, with, precond);
+  const int64_t mine = solve_problem(q, own, precond), given = solve_problem(q, with, precond);
   CHECKF(llabs(mine - given) <= 1, "%s of %s on %s in %c: %lld iterations, given %lld", precond,
          q->name, q->p->name, kcl_type_letter(q->type), (long long)mine, (long long)given);
   if (!strcmp(solver, "cg")) {
@@ -227,12 +227,12 @@ static void test_shared(const place *p) {
   kcl_setup_info info;
   kcl_solver_info(s[0], &info);
   CHECK(!strcmp(info.precond, "amg") && info.precond_levels > 1);
-  const int64_t first = solve(&q, s[0], "shared");
+  const int64_t first = solve_problem(&q, s[0], "shared");
   test_threads(&q, M, first);
   kcl_solver_free(&s[0]);
   kcl_precond_free(&M);
   CHECK(!M && kcl_select(p->ctx, "cpu", 0) == KCL_USAGE); /* solvers still use it */
-  solve(&q, s[1], "minres"), solve(&q, s[2], "gmres");
+  solve_problem(&q, s[1], "minres"), solve_problem(&q, s[2], "gmres");
 done:
   for (int i = 0; i < 3; i++) kcl_solver_free(&s[i]);
   kcl_precond_free(&M), close_problem(&q);
@@ -260,7 +260,7 @@ static bool same_bits(const problem *q, kcl_precond *M, kcl_precond *other) {
   return same;
 }
 
-/* M of other values is the old M, to the bit, until it is updated; then it is as set up for them. A solver sees it when it is refreshed. */
+/* M of other values is the old M, to the bit, until it is updated; then it is as set up for them. A solver sees it when it is updated. */
 static void test_update_of(const problem *q, const char *precond) {
   const kcl_options o = options_of(q, "cg", precond);
   kcl_precond *M = NULL, *then = NULL, *fresh = NULL;
@@ -268,7 +268,7 @@ static void test_update_of(const problem *q, const char *precond) {
   kcl_csr *B = others(q, 100);
   if (!create(q, &o, &M) || !create(q, &o, &then)) goto done;
   if (!CHECKF(!kcl_setup_with(q->p->ctx, B, M, &o, &s), "%s", kcl_error())) goto done;
-  solve(q, s, precond);
+  solve_problem(q, s, precond);
   CHECKF(same_bits(q, M, then), "%s on %s: M changed", precond, q->p->name);
   CHECKF(!kcl_precond_renew(M, B), "%s: %s", precond, kcl_error());
   CHECKF(!kcl_precond_make(q->p->ctx, B, &o, &fresh), "%s", kcl_error());
@@ -276,10 +276,10 @@ static void test_update_of(const problem *q, const char *precond) {
   if (!M->kind->hierarchy)
     CHECKF(same_bits(q, M, fresh), "%s on %s: M is not that of new values", precond, q->p->name);
   CHECK(s->selection.engine->M != M->M);
-  const int64_t old = solve(q, s, precond);
-  CHECKF(!kcl_refresh(s, B), "%s", kcl_error());
+  const int64_t old = solve_problem(q, s, precond);
+  CHECKF(!update_hierarchy(s, B), "%s", kcl_error());
   CHECK(s->selection.engine->M == M->M);
-  CHECKF(solve(q, s, precond) <= old + 1, "%s on %s", precond, q->p->name);
+  CHECKF(solve_problem(q, s, precond) <= old + 1, "%s on %s", precond, q->p->name);
 done:
   kcl_precond_free(&then), kcl_precond_free(&fresh), kcl_precond_free(&M), kcl_solver_free(&s);
   kcl_csr_free(&B);
@@ -414,12 +414,12 @@ static void test_choices(const place *p) {
     kcl_solver_info(s, &info);
     CHECKF(!strcmp(info.solver, "gmres") && !strcmp(info.precond, "ilu"), "%s with %s", info.solver,
            info.precond);
-    solve(&q, s, "auto with ilu");
+    solve_problem(&q, s, "auto with ilu");
   }
   kcl_solver_free(&s), kcl_precond_free(&M);
   o.precond = "ic";
   if (create(&q, &o, &M) && CHECKF(!kcl_setup_with(p->ctx, skew.A, M, &o, &s), "%s", kcl_error()))
-    solve(&skew, s, "ic of another matrix");
+    solve_problem(&skew, s, "ic of another matrix");
   kcl_solver_free(&s), kcl_precond_free(&M);
   close_problem(&q), close_problem(&jump), close_problem(&skew);
 }

@@ -86,7 +86,7 @@ typedef struct solved {
 } solved;
 
 /* M NULL: none. */
-static solved solve(const place *p, const kcl_csr *A, kcl_precond *M, const char *solver) {
+static solved solve_with(const place *p, const kcl_csr *A, kcl_precond *M, const char *solver) {
   const kcl_options o = options_for(A, solver);
   kcl_solver *s = NULL;
   kcl_setup_info info;
@@ -102,7 +102,7 @@ static solved solve(const place *p, const kcl_csr *A, kcl_precond *M, const char
 }
 
 static int64_t converges(const place *p, const kcl_csr *A, kcl_precond *M, const char *solver) {
-  const solved s = solve(p, A, M, solver);
+  const solved s = solve_with(p, A, M, solver);
   CHECKF(!s.rc && s.r.converged, "%s on %s in %c: %d, %s, %s", solver, p->name,
          kcl_type_letter(A->type), s.rc, kcl_reason_text(s.r.reason), kcl_error());
   return s.r.iterations;
@@ -215,7 +215,7 @@ static void test_failing(const place *p) {
   static const int status[][2] = {{KCL_REFUSED, KCL_REFUSED}, {77, KCL_USAGE}, {-1, KCL_USAGE}};
   for (size_t i = 0; i < sizeof status / sizeof *status; i++) {
     f.calls = 0, f.trouble = 5, f.status = status[i][0];
-    refused(p, solve(p, A, M, "cg").rc, status[i][1], "M^-1");
+    refused(p, solve_with(p, A, M, "cg").rc, status[i][1], "M^-1");
   }
   f.trouble = 0;
   CHECK(converges(p, A, M, "cg") == calm);
@@ -226,11 +226,11 @@ static void test_failing(const place *p) {
   kcl_precond_free(&M);
   /* not declared Hermitian */
   M = shell(p, A, apply_ssor, &f, 0);
-  refused(p, solve(p, A, M, "cg").rc, KCL_USAGE, "not Hermitian");
-  refused(p, solve(p, A, M, "minres").rc, KCL_USAGE, "not Hermitian");
-  refused(p, solve(p, A, M, "bicg").rc, KCL_USAGE, "M^-H");
-  refused(p, solve(p, A, M, "lsqr").rc, KCL_USAGE, "least squares");
-  const solved s = solve(p, A, M, "auto");
+  refused(p, solve_with(p, A, M, "cg").rc, KCL_USAGE, "not Hermitian");
+  refused(p, solve_with(p, A, M, "minres").rc, KCL_USAGE, "not Hermitian");
+  refused(p, solve_with(p, A, M, "bicg").rc, KCL_USAGE, "M^-H");
+  refused(p, solve_with(p, A, M, "lsqr").rc, KCL_USAGE, "least squares");
+  const solved s = solve_with(p, A, M, "auto");
   CHECKF(s.r.converged && strncmp(s.method, "cg", 2) && strcmp(s.method, "minres"), "%s", s.method);
   refused(p, kcl_precond_renew(M, A), KCL_USAGE, "function");
   /* what cannot be created */

@@ -46,8 +46,8 @@ typedef struct solved {
   double last; /* of the history */
 } solved;
 
-static solved solve(const place *p, const kcl_csr *A, unsigned properties, const char *solver,
-                    double tol) {
+static solved solve_with(const place *p, const kcl_csr *A, unsigned properties, const char *solver,
+                         double tol) {
   sweeper f = {.A = A};
   kcl_options o = cg_options();
   kcl_precond *M = NULL;
@@ -102,18 +102,18 @@ static void test_fcg(const place *p, const char *name, kcl_type t) {
   enum { VARYING = KCL_PRECOND_HERMITIAN | KCL_PRECOND_VARIES };
   const double tol = t == KCL_S || t == KCL_C ? 1e-4 : 1e-8;
   kcl_csr *A = generated(p->ctx, name, t);
-  const solved s = solve(p, A, VARYING, "fcg", tol);
+  const solved s = solve_with(p, A, VARYING, "fcg", tol);
   const int64_t expected = fcg_here(A, tol);
   if (solved_by(p, A, &s, "fcg"))
     CHECKF(llabs(s.r.iterations - expected) <= 1,
            "%s on %s, type %c: %lld iterations, %lld expected", name, p->name, kcl_type_letter(t),
            (long long)s.r.iterations, (long long)expected);
   /* cg believes that M is the same */
-  const solved plain = solve(p, A, KCL_PRECOND_HERMITIAN, "cg", tol);
+  const solved plain = solve_with(p, A, KCL_PRECOND_HERMITIAN, "cg", tol);
   CHECKF(!plain.rc && (!plain.r.converged || plain.r.iterations > s.r.iterations),
          "%s on %s: cg takes %lld iterations, fcg %lld", name, p->name,
          (long long)plain.r.iterations, (long long)s.r.iterations);
-  const solved chosen = solve(p, A, VARYING, "auto", tol);
+  const solved chosen = solve_with(p, A, VARYING, "auto", tol);
   solved_by(p, A, &chosen, "fcg");
   kcl_csr_free(&A);
 }
@@ -125,18 +125,18 @@ static void test_fgmres(const place *p, const char *name, kcl_type t) {
   const bool single = t == KCL_S || t == KCL_C;
   const double tol = single ? 1e-3 : 1e-8;
   kcl_csr *A = generated(p->ctx, name, t);
-  const solved s = solve(p, A, KCL_PRECOND_VARIES, "fgmres", tol);
+  const solved s = solve_with(p, A, KCL_PRECOND_VARIES, "fgmres", tol);
   if (solved_by(p, A, &s, "fgmres"))
     CHECKF(s.r.residual_restarts == 0 && s.r.true_relative_residual <= 1.01 * tol &&
                fabs(s.last - s.r.true_relative_residual) <= 0.01 * tol,
            "%s on %s, type %c: claims %g, has %g, %d restarts", name, p->name, kcl_type_letter(t),
            s.last, s.r.true_relative_residual, s.r.residual_restarts);
-  const solved plain = solve(p, A, 0, "gmres", tol);
+  const solved plain = solve_with(p, A, 0, "gmres", tol);
   CHECKF(!plain.rc && (plain.r.residual_restarts > 0 || !plain.r.converged ||
                        plain.r.iterations > s.r.iterations),
          "%s on %s: gmres takes %lld iterations without a restart", name, p->name,
          (long long)plain.r.iterations);
-  const solved chosen = solve(p, A, KCL_PRECOND_VARIES, "auto", tol);
+  const solved chosen = solve_with(p, A, KCL_PRECOND_VARIES, "auto", tol);
   solved_by(p, A, &chosen, "fgmres");
   kcl_csr_free(&A);
 }
@@ -178,12 +178,12 @@ static void test_refused(const place *p) {
   for (int i = 0; i < kcl_method_count; i++) {
     const kcl_method *m = kcl_method_at(i);
     if (m->flexible || m->least_squares) continue;
-    const solved s = solve(p, A, KCL_PRECOND_HERMITIAN | KCL_PRECOND_VARIES, m->name, 1e-8);
+    const solved s = solve_with(p, A, KCL_PRECOND_HERMITIAN | KCL_PRECOND_VARIES, m->name, 1e-8);
     CHECKF(s.rc == KCL_USAGE && strstr(kcl_error(), "varies between applications") &&
                strstr(kcl_error(), m->name),
            "%s: %d, %s", m->name, s.rc, kcl_error());
   }
-  const solved s = solve(p, A, KCL_PRECOND_VARIES, "fcg", 1e-8);
+  const solved s = solve_with(p, A, KCL_PRECOND_VARIES, "fcg", 1e-8);
   CHECKF(s.rc == KCL_USAGE && strstr(kcl_error(), "is not Hermitian"), "%s", kcl_error());
   kcl_csr_free(&A);
 }

@@ -19,7 +19,7 @@ static kcl_stored A = {.format = &gathers, .rows = N, .cols = N, .kernel.lanes =
                   S = {.format = &scattering, .rows = N, .cols = N, .kernel.lanes = 1},
                   W = {.format = &gathers, .rows = OTHER, .cols = N, .kernel.lanes = 1};
 
-/* What a case records with: vectors of N elements, one of OTHER, and slots. */
+/* A program to record: vectors of N elements, one of OTHER, and slots. */
 typedef struct parts {
   kcl_vec p, q, r, z, w; /* w: of OTHER elements */
   kcl_slot s, t, u;
@@ -192,7 +192,7 @@ static void step_after_scalar(kcl_program *k, const parts *v) {
   kcl_end_iteration(k, v->s);
   kcl_assign(k, v->t, plus(v->s));
 }
-/* The same dot product is summed once, unless an operand has changed. */
+/* A dot product of two vectors is summed once, unless an operand has changed. */
 static void dot_twice(kcl_program *k, const parts *v) {
   kcl_dot(k, v->s, v->p, v->q);
   kcl_dot(k, v->t, v->p, v->q);
@@ -202,7 +202,7 @@ static void dot_of_changed(kcl_program *k, const parts *v) {
   kcl_lincomb(k, v->q, KCL_ONE, v->q, KCL_ONE, v->r);
   kcl_dot(k, v->t, v->p, v->q);
 }
-/* What closes a cycle has stages of its own. */
+/* The end of a cycle has stages of its own. */
 static void cycle(kcl_program *k, const parts *v) {
   kcl_end_iteration_in_cycle(k, v->s);
   kcl_lincomb(k, v->p, KCL_ONE, v->r, KCL_ONE, v->p);

@@ -547,13 +547,13 @@ static void judge(const system_ *s, const kcl_options *o, int column, const kcl_
 
 /* Other values first, now and then. */
 static int set_up(kcl_context *ctx, system_ *s, const kcl_options *o, kcl_solver **solver) {
-  const bool refreshed = s->finite && chance(0.1);
-  if (refreshed)
+  const bool updated = s->finite && chance(0.1);
+  if (updated)
     for (int k = 0; k < (int)s->A.nnz; k++)
       put(s->A.type, s->val, k, get(s->A.type, s->before, k) * (1 + k % 3));
   int rc = kcl_setup(ctx, &s->A, o, solver);
   memcpy(s->val, s->before, sizeof s->val);
-  if (!rc && refreshed && (rc = kcl_refresh(*solver, &s->A))) kcl_solver_free(solver);
+  if (!rc && updated && (rc = update_hierarchy(*solver, &s->A))) kcl_solver_free(solver);
   return rc;
 }
 

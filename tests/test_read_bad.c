@@ -120,7 +120,7 @@ static void test_bad_entries(void) {
       ":3:7: found \"4\", expected a zero imaginary part");
 }
 
-/* Of two errors in different blocks of text the first is reported. */
+/* The first of two errors in different blocks of text is reported. */
 static void test_first_bad(void) {
   enum { COUNT = 400000 };
   char *text = malloc(COUNT * 16 + 200), *o = text;

@@ -52,7 +52,7 @@ static void test_merged(kcl_context *ctx) {
   kcl_repeats_free(&one), kcl_csr_free(&A);
 }
 
-/* Of A as it is now, by a format of distinct rows. */
+/* The product of A as it is now, by a format of distinct rows. */
 static void test_solve(kcl_context *ctx, const kcl_csr *A, const char *when) {
   kcl_options o = cg_options();
   kcl_solver *s = NULL;

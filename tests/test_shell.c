@@ -63,7 +63,7 @@ static void test_choices(const place *p) {
     CHECK(!kcl_solve_one(s, b, x, &r) && r.converged);
     CHECKF(f.calls <= 4 * r.iterations + 40, "%lld calls for %lld iterations", (long long)f.calls,
            (long long)r.iterations);
-    CHECK(kcl_refresh(s, A) == KCL_USAGE && strstr(kcl_error(), "function"));
+    CHECK(update_hierarchy(s, A) == KCL_USAGE && strstr(kcl_error(), "function"));
     memset(x, 0, (size_t)A->cols * sizeof(double)), kcl_solver_free(&s);
   }
   free(b), free(x), kcl_csr_free(&A);

@@ -1,5 +1,5 @@
 /* kcl_solver_update: each KCL_KEEP_... keeps what it says. Nothing: the bits of a set-up. Choices: those of a set-up by the same choices.
- * The hierarchy: those of kcl_refresh. The preconditioner: M is the old one, also where its matrix is gone, scaled, or no longer
+ * The hierarchy: those of update_hierarchy. The preconditioner: M is the old one, also where its matrix is gone, scaled, or no longer
  * Hermitian. After a failure a solver is as it was.
  */
 #include "solver/precond_object.h"
@@ -47,7 +47,7 @@ static kcl_options options_of(const char *solver, const char *precond) {
   return o;
 }
 
-static int64_t solve(const problem *q, kcl_solver *s, const char *what) {
+static int64_t solve_problem(const problem *q, kcl_solver *s, const char *what) {
   kcl_report r = {0};
   memset(q->x, 0, (size_t)q->A->rows * sizeof *q->x);
   const int rc = kcl_solve_one(s, q->b, q->x, &r);
@@ -61,9 +61,9 @@ static void compare_solvers(const problem *q, kcl_solver **s, kcl_solver **t, co
   const size_t n = (size_t)q->A->rows;
   double *x = malloc(n * sizeof *x);
   if (*s && *t) {
-    const int64_t first = solve(q, *s, what);
+    const int64_t first = solve_problem(q, *s, what);
     memcpy(x, q->x, n * sizeof *x);
-    const int64_t second = solve(q, *t, what);
+    const int64_t second = solve_problem(q, *t, what);
     CHECKF(first == second && !memcmp(x, q->x, n * sizeof *x),
            "%s on %s: %lld iterations, %lld, or other bits", what, q->p->name, (long long)first,
            (long long)second);
@@ -81,7 +81,7 @@ static kcl_solver *set_up(const problem *q, const kcl_csr *A, const kcl_options 
 static kcl_solver *updated(const problem *q, const kcl_options *o, int keep) {
   kcl_solver *s = set_up(q, q->A, o);
   if (!s) return NULL;
-  solve(q, s, o->precond);
+  solve_problem(q, s, o->precond);
   CHECKF(!kcl_update(s, q->B, keep), "%s on %s, keep %d: %s", o->precond, q->p->name, keep,
          kcl_error());
   return s;
@@ -94,11 +94,11 @@ static void test_keep(const problem *q, const char *precond) {
   s = updated(q, &o, KCL_KEEP_CHOICES), t = set_up(q, q->B, &o);
   compare_solvers(q, &s, &t, "keep choices");
   s = updated(q, &o, KCL_KEEP_HIERARCHY), t = set_up(q, q->A, &o);
-  if (t) CHECK(!kcl_refresh(t, q->B));
+  if (t) CHECK(!update_hierarchy(t, q->B));
   compare_solvers(q, &s, &t, "keep hierarchy");
 }
 
-/* The old M and B, as if M had been given; A is gone. Then refreshed, with the interpolation. */
+/* The old M and B, as if M had been given; A is gone. Then updated, with the interpolation. */
 static void test_keep_precond(const problem *q, const char *precond) {
   const kcl_options o = options_of("cg", precond);
   kcl_csr *A = NULL;
@@ -106,7 +106,7 @@ static void test_keep_precond(const problem *q, const char *precond) {
   kcl_solver *s = NULL, *t = NULL;
   if (kcl_csr_convert(q->p->ctx, q->A, KCL_D, &A)) exit(1);
   if (!(s = set_up(q, A, &o))) goto done;
-  solve(q, s, precond);
+  solve_problem(q, s, precond);
   const kcl_preconditioner *then = s->selection.engine->M;
   CHECKF(!kcl_update(s, q->B, KCL_KEEP_PRECOND), "%s: %s", precond, kcl_error());
   CHECK(then && s->selection.engine->M == then && s->selection.engine->operators[0] != then->A);
@@ -115,18 +115,18 @@ static void test_keep_precond(const problem *q, const char *precond) {
   if (CHECK(!kcl_precond_make(q->p->ctx, q->A, &o, &M)))
     CHECKF(!kcl_setup_with(q->p->ctx, q->B, M, &o, &t), "%s", kcl_error());
   kcl_precond_free(&M);
-  const int64_t old = solve(q, s, precond);
+  const int64_t old = solve_problem(q, s, precond);
   CHECKF(!kcl_update(s, q->B, KCL_KEEP_PRECOND), "again: %s", kcl_error());
   CHECK(s->selection.engine->M == then);
-  CHECKF(solve(q, s, precond) == old, "%s: kept twice", precond);
+  CHECKF(solve_problem(q, s, precond) == old, "%s: kept twice", precond);
   const kcl_stored *P = then->kind->hierarchy ? then->matrix[0].C : NULL;
   kcl_solver *u = set_up(q, q->A, &o);
   if (u) CHECK(!kcl_update(u, q->B, KCL_KEEP_PRECOND));
   compare_solvers(q, &u, &t, precond);
-  CHECKF(!kcl_refresh(s, q->B), "%s", kcl_error());
+  CHECKF(!update_hierarchy(s, q->B), "%s", kcl_error());
   CHECK(s->selection.engine->M != then || !s->selection.engine->M);
   if (P) CHECK(s->selection.engine->M->matrix[0].C == P);
-  solve(q, s, "refreshed");
+  solve_problem(q, s, "updated");
 done:
   kcl_csr_free(&A), kcl_precond_free(&M), kcl_solver_free(&s), kcl_solver_free(&t);
 }
@@ -140,18 +140,18 @@ static void test_in_place(const problem *q) {
   kcl_solver *s = NULL;
   if (q->p->ctx->opencl) return;
   if (kcl_csr_convert(q->p->ctx, q->A, KCL_D, &A) || !(s = set_up(q, A, &o))) exit(1);
-  const int64_t first = solve(q, s, "amg");
+  const int64_t first = solve_problem(q, s, "amg");
   memcpy(A->val, q->B->val, (size_t)A->nnz * sizeof(double));
   const int rc = kcl_update(s, A, KCL_KEEP_PRECOND);
   CHECKF(rc == KCL_CHANGED && strstr(kcl_error(), "amg"), "%d, %s", rc, kcl_error());
   memcpy(A->val, q->A->val, (size_t)A->nnz * sizeof(double));
-  CHECK(solve(q, s, "as it was") == first);
+  CHECK(solve_problem(q, s, "as it was") == first);
   kcl_solver_free(&s);
   o.precond = "ic";
   if (!(s = set_up(q, A, &o))) exit(1);
   memcpy(A->val, q->B->val, (size_t)A->nnz * sizeof(double));
   CHECKF(!kcl_update(s, A, KCL_KEEP_PRECOND), "%s", kcl_error());
-  solve(q, s, "ic, in place");
+  solve_problem(q, s, "ic, in place");
   kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
@@ -162,12 +162,12 @@ static void test_unsymmetric(const problem *q) {
   kcl_csr *C = others(q->p->ctx, q->A);
   ((double *)C->val)[1] *= 1.5, C->symmetry = KCL_GENERAL;
   if (!s) goto done;
-  const int64_t first = solve(q, s, "ic");
+  const int64_t first = solve_problem(q, s, "ic");
   const int rc = kcl_update(s, C, KCL_KEEP_CHOICES);
   CHECKF(rc == KCL_USAGE && strstr(kcl_error(), "Hermitian"), "%d, %s", rc, kcl_error());
-  CHECK(solve(q, s, "as it was") == first);
+  CHECK(solve_problem(q, s, "as it was") == first);
   CHECKF(!kcl_update(s, C, KCL_KEEP_PRECOND), "%s", kcl_error());
-  solve(q, s, "ic of a Hermitian matrix");
+  solve_problem(q, s, "ic of a Hermitian matrix");
 done:
   kcl_solver_free(&s), kcl_csr_free(&C);
 }
@@ -186,16 +186,16 @@ static void test_scaled(const problem *q) {
   kcl_solver *s = set_up(q, C, &o);
   if (!s) goto done;
   if (!CHECK(s->system.scaling.row)) goto done;
-  solve(q, s, "scaled");
+  solve_problem(q, s, "scaled");
   const kcl_preconditioner *M = s->selection.engine->M;
   const int power = s->system.scaling.row[1];
   CHECKF(!kcl_update(s, D, KCL_KEEP_PRECOND), "%s", kcl_error());
   CHECK(s->selection.engine->M == M && s->system.scaling.row && s->system.scaling.row[1] == power);
-  solve(q, s, "scaled, kept");
+  solve_problem(q, s, "scaled, kept");
   for (int64_t i = 1; i < C->rows; i += 2) q->b[i] *= 1e-8;
   CHECKF(!kcl_update(s, q->B, KCL_KEEP_CHOICES), "%s", kcl_error());
   CHECK(!s->system.scaling.row);
-  solve(q, s, "not scaled any more");
+  solve_problem(q, s, "not scaled any more");
 done:
   kcl_solver_free(&s), kcl_csr_free(&C), kcl_csr_free(&D);
 }
@@ -205,13 +205,13 @@ static void test_mixed(const problem *q) {
   o.mixed = true;
   kcl_solver *s = set_up(q, q->A, &o);
   if (!s) return;
-  solve(q, s, "mixed");
+  solve_problem(q, s, "mixed");
   const kcl_engine *e = s->mixed->selection.engine;
   const kcl_preconditioner *M = e ? e->M : NULL;
   CHECKF(!kcl_update(s, q->B, KCL_KEEP_PRECOND), "%s", kcl_error());
   e = s->mixed->selection.engine;
   CHECK(M && e && e->M == M);
-  solve(q, s, "mixed, kept");
+  solve_problem(q, s, "mixed, kept");
   kcl_solver_free(&s);
 }
 
@@ -222,7 +222,7 @@ static void test_auto(const problem *q) {
   if (!CHECK(!kcl_setup(q->p->ctx, q->A, NULL, &s))) return;
   for (int keep = KCL_KEEP_NOTHING; keep <= KCL_KEEP_PRECOND; keep++) {
     CHECKF(!kcl_update(s, keep % 2 ? q->A : q->B, keep), "keep %d: %s", keep, kcl_error());
-    solve(q, s, "auto");
+    solve_problem(q, s, "auto");
   }
   CHECK(kcl_update(s, q->A, -1) == KCL_USAGE && kcl_update(s, q->A, 4) == KCL_USAGE);
   CHECK(kcl_update(s, NULL, KCL_KEEP_NOTHING) == KCL_USAGE);
@@ -231,7 +231,7 @@ static void test_auto(const problem *q) {
   if (kcl_generate(q->p->ctx, "poisson2d:10", &other, NULL)) exit(1);
   for (int keep = KCL_KEEP_CHOICES; keep <= KCL_KEEP_PRECOND; keep++)
     CHECK(kcl_update(s, other, keep) == KCL_USAGE && strstr(kcl_error(), "pattern"));
-  solve(q, s, "as it was");
+  solve_problem(q, s, "as it was");
   CHECKF(!kcl_update(s, other, KCL_KEEP_NOTHING), "%s", kcl_error());
   CHECK(s->system.A->rows == 100);
   kcl_solver_free(&s), kcl_csr_free(&other);

@@ -67,7 +67,7 @@ json s.json "d['solver']=='idr' and d['changes']==''"
 run 2 "restart beyond 1,000" solve U.mtx --solver auto --restart 1001; says "1 to 1,000"
 
 # ------------------------------------------------------------------ multigrid
-# What it would have saved is added up, until it is worth its compilation.
+# Seconds that it would have saved are added up, until it is worth its compilation.
 if ! "$prog" solve W.mtx --device opencl >out 2>err; then
   echo "skip multigrid on opencl: $(head -1 err)"
 elif cat out err | grep -q '(gpu, '; then

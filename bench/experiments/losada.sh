@@ -92,7 +92,7 @@ for system in $systems; do
     failed "$system: no row lists"
   "$K" convert "$work/A.rows" -q -o "$work/A.mtx" || failed "$name.rows cannot be read"
   "$K" convert "$work/A.mtx" -q -o "$work/B.rows" && same "row lists" "$work/A.rows" "$work/B.rows"
-  # The same entries with the sizes alone as a heading, once from 1 and once from 0.
+  # Those entries with the sizes alone as a heading, once from 1 and once from 0.
   grep -v '^%' "$work/A.mtx" >"$work/from1.txt"
   awk 'NR > 1 { $1--; $2-- } { print }' "$work/from1.txt" >"$work/from0.txt"
   for base in 1 0; do

@@ -1,9 +1,7 @@
 /* Break-even: the iterations after which a format's set-up pays, and the products after which a device repays the upload
  * of the matrix against the native CPU. */
 #include "cli/bench/bench.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 #include <math.h>
 #include <string.h>
 

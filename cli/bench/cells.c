@@ -1,8 +1,6 @@
 /* The cells of the tables of krylocl bench. */
 #include "cli/bench/bench.h"
-#include "cli/ui/text.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- numbers as people write them */

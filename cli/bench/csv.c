@@ -1,8 +1,8 @@
 /* The CSV of krylocl bench: a line per row, the sequential reference among them. */
 #include "cli/bench/bench.h"
+#include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/output.h"
-#include "krylocl.h"
 #include <math.h>
 
 static void put_csv_text(FILE *f, const char *v) { cli_csv_text(f, v), fputc(',', f); }
@@ -75,8 +75,7 @@ static void put_csv_row(FILE *f, const cli_bench_run *b, const cli_bench_row *r)
 
 int cli_bench_csv(const cli_bench_run *b, const char *path) {
   cli_buffer buffer;
-  int rc = cli_buffer_open(&buffer);
-  if (rc) return rc;
+  CLI_CALL(cli_buffer_open(&buffer));
   fputs("matrix,rows,cols,nnz,format,kernel,solver,precond,precision,device,place,kind,threads,"
         "status,seconds_per_iteration_median,seconds_per_iteration_low,"
         "seconds_per_iteration_high,seconds_per_iteration_min,seconds_per_iteration_max,"

@@ -2,10 +2,7 @@
  * run. */
 #include "cli/bench/bench.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 void cli_bench_stream(const cli_options *o, cli_bench_place *p) {
   double now;

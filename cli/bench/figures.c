@@ -1,8 +1,6 @@
 /* Results from the samples of krylocl bench: medians, rates, speed-up, and the order of the rows. They
  * are computed from the samples and never read from files. */
 #include "cli/bench/bench.h"
-#include "krylocl.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

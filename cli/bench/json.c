@@ -2,9 +2,7 @@
  * the samples: --resume computes them again. */
 #include "cli/bench/bench.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>

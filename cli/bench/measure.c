@@ -1,12 +1,9 @@
 /* krylocl bench for one matrix and one row: load, decide whether there is anything to measure, measure. */
 #include "cli/bench/bench.h"
-#include "cli/input/read.h"
+#include "cli/input/input.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 /* ---------------------------------------------------------------- matrices */
 

@@ -2,13 +2,11 @@
  * alternating, in the fastest format; medians of up to 5 solves, as many as fit in half a
  * minute. */
 #include "cli/bench/bench.h"
-#include "cli/input/solver.h"
+#include "cli/input/input.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 
 enum { RUNS = 5 };

@@ -1,17 +1,13 @@
 /* The structure of a matrix in the JSON of krylocl bench, for the pictures of krylocl report: its rows by length, and its
  * entries in a raster whose cells are digits, 0 empty, 1 to 9 by the logarithm of their number. */
 #include "cli/bench/bench.h"
-#include "cli/draw/structure.h"
+#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 int cli_bench_picture(const kcl_csr *A, cli_bench_matrix *out) {
   cli_raster r;
-  int rc = cli_raster_count(A, CLI_BENCH_RASTER, &r);
-  if (rc) return rc;
+  CLI_CALL(cli_raster_count(A, CLI_BENCH_RASTER, &r));
   out->length_count = cli_row_lengths(A, out->lengths);
   out->raster_x = r.nx;
   out->raster_y = r.ny;

@@ -1,9 +1,7 @@
 /* The rows of krylocl bench: every matrix in every precision, on every device with every number of threads, by every
  * method, in every format. */
 #include "cli/bench/bench.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,28 +2,24 @@
  * iterations, time, memory, and the number of solves after which the set-up pays, compared with no preconditioner.
  * Kernels are compiled before anything is timed. */
 #include "cli/bench/bench.h"
-#include "cli/input/solver.h"
-#include "cli/problem/device.h"
+#include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 
 typedef struct row {
   char matrix[120], precond[32], why[400]; /* why it was not solved, or empty */
   int64_t iterations;
-  double setup, refresh; /* seconds to set up the preconditioner, and of an update */
-  double solve;          /* seconds of a solve: median */
-  double bytes;          /* bytes of its vectors and matrices */
-  double pays;           /* from this number of solves on; INFINITY: never; NAN: not known */
+  double setup, update; /* seconds to set up the preconditioner, and of an update */
+  double solve;         /* seconds of a solve: median */
+  double bytes;         /* bytes of its vectors and matrices */
+  double pays;          /* from this number of solves on; INFINITY: never; NAN: not known */
   bool solved;
 } row;
 
@@ -92,7 +88,7 @@ static int measure_precond(comparing *c, row *r) {
     rc = time_precond_solves(c, s, r, x);
     if (!rc && !cli_solver_update(c->ctx, s, c->p.A)) {
       kcl_solver_info(s, &u);
-      r->refresh = u.seconds_precond;
+      r->update = u.seconds_precond;
     }
   }
   return rc;
@@ -115,7 +111,7 @@ static void say_precond_row(const cli_options *o, const row *r) {
   if (r->pays == INFINITY) snprintf(pays, sizeof pays, "never");
   if (r->pays < INFINITY) snprintf(pays, sizeof pays, "%.0f", r->pays);
   cli_say(o, "  %-16s %10lld %10s %10s %10s %10s %10s\n", r->precond, (long long)r->iterations,
-          cli_seconds(r->setup).s, cli_seconds(r->refresh).s, cli_seconds(r->solve).s,
+          cli_seconds(r->setup).s, cli_seconds(r->update).s, cli_seconds(r->solve).s,
           cli_bytes(r->bytes).s, pays);
 }
 
@@ -124,7 +120,7 @@ static void say_precond_head(const comparing *c) {
   cli_say(c->o, "%s: %lld rows, %lld nonzeros, %s\n", c->matrix, (long long)A->rows,
           (long long)A->nnz, c->method);
   cli_say(c->o, "  %-16s %10s %10s %10s %10s %10s %10s\n", "precond", "iterations", "set-up",
-          "refresh", "solve", "memory", "pays after");
+          "update", "solve", "memory", "pays after");
 }
 
 static int write_preconds_json(const comparing *c) {
@@ -139,7 +135,7 @@ static int write_preconds_json(const comparing *c) {
     if (!r->solved) cli_json_text(at, "reason", r->why);
     cli_json_count(at, "iterations", r->iterations);
     cli_json_number(at, "seconds_setup", r->setup);
-    cli_json_number(at, "seconds_refresh", r->refresh),
+    cli_json_number(at, "seconds_update", r->update),
         cli_json_number(at, "seconds_solve", r->solve);
     cli_json_number(at, "bytes", r->bytes);
     if (r->solved && r->pays < INFINITY) cli_json_number(at, "pays_after", r->pays);
@@ -150,7 +146,7 @@ static int write_preconds_json(const comparing *c) {
 static int write_csv(const comparing *c) {
   cli_buffer b;
   CLI_CALL(cli_buffer_open(&b));
-  fputs("matrix,precond,converged,iterations,seconds_setup,seconds_refresh,seconds_solve,bytes,"
+  fputs("matrix,precond,converged,iterations,seconds_setup,seconds_update,seconds_solve,bytes,"
         "pays_after,reason\n",
         b.f);
   for (int i = 0; i < c->count; i++) {
@@ -160,7 +156,7 @@ static int write_csv(const comparing *c) {
     cli_csv_text(b.f, r->precond);
     fprintf(b.f, ",%s,%lld", r->solved ? "true" : "false", (long long)r->iterations);
     cli_csv_number(b.f, r->solved ? r->setup : NAN),
-        cli_csv_number(b.f, r->solved ? r->refresh : NAN);
+        cli_csv_number(b.f, r->solved ? r->update : NAN);
     cli_csv_number(b.f, r->solved ? r->solve : NAN);
     cli_csv_number(b.f, r->solved ? r->bytes : NAN), cli_csv_number(b.f, r->solved ? r->pays : NAN);
     fputc(',', b.f);

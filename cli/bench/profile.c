@@ -2,12 +2,10 @@
  * device beside the least that the format allows, and hardware counters of CPU devices. The times of the rows
  * themselves are taken without event times, which have a cost. */
 #include "cli/bench/bench.h"
-#include "cli/solve/profile.h"
+#include "cli/solve/solve.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,6 @@
  * devices alone (Kuresson 2012, table 14). Rank 0 reads the matrices and reports; all ranks take the same steps. A product is
  * checked before it is timed. */
 #include "cli/bench/bench.h"
-#include "cli/problem/device.h"
-#include "cli/problem/problem.h"
 #include "cli/ranks/files.h"
 #include "cli/ranks/launch.h"
 #include "cli/ranks/product.h"
@@ -12,11 +10,8 @@
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 
@@ -189,8 +184,7 @@ static void put_shared_row(FILE *f, const sharing *s, const shared_row *r) {
 
 static int write_shared_csv(const sharing *s) {
   cli_buffer b;
-  const int rc = cli_buffer_open(&b);
-  if (rc) return rc;
+  CLI_CALL(cli_buffer_open(&b));
   fputs("matrix,rows,cols,nnz,precision,format,devices,status,seconds_per_product,seconds_alone,"
         "mnnz_per_second_alone,mnnz_per_second,speedup,seconds_halo\n",
         b.f);

@@ -4,7 +4,6 @@
 #include "cli/bench/bench.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include <cjson/cJSON.h>

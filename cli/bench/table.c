@@ -1,11 +1,8 @@
 /* The tables of krylocl bench: one per matrix, its columns those that fit the width of the terminal. What is the same in
  * all rows of a table stands above it, in no column. */
 #include "cli/bench/bench.h"
-#include "cli/problem/device.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
+#include "cli/problem/problem.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* Axes of pictures: where a value is, round ticks, their labels. */
 #include "cli/draw/svg.h"
-#include "cli/ui/text.h"
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 static const double LARGEST = 1e300; /* so that ranges and ticks are finite */
@@ -71,7 +69,8 @@ static int fine_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   return n;
 }
 
-int cli_axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
+/* Writes the values of the ticks and returns their number. */
+static int list_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   int n = 0;
   for (; n < a->mark_count; n++) ticks[n] = a->marks[n];
   if (n) return n;
@@ -86,7 +85,7 @@ int cli_axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
 void cli_axis_below(FILE *f, const cli_axis *a, double y, double top, cli_axis_label text,
                     const char *title) {
   double ticks[CLI_AXIS_TICKS], last = -1e9;
-  int n = cli_axis_ticks(a, ticks);
+  int n = list_ticks(a, ticks);
   for (int i = 0; i < n; i++) {
     double x = cli_axis_at(a, ticks[i]);
     cli_text t = text(ticks[i]);
@@ -101,7 +100,7 @@ void cli_axis_below(FILE *f, const cli_axis *a, double y, double top, cli_axis_l
 void cli_axis_left(FILE *f, const cli_axis *a, double x, double right, cli_axis_label text,
                    const char *title) {
   double ticks[CLI_AXIS_TICKS];
-  int n = cli_axis_ticks(a, ticks);
+  int n = list_ticks(a, ticks);
   for (int i = 0; i < n; i++) {
     double y = cli_axis_at(a, ticks[i]);
     cli_svg_line(f, x, y, right, y, "rule");

@@ -5,11 +5,8 @@
 #include "cli/draw/gnuplot.h"
 #include "cli/draw/lines.h"
 #include "cli/draw/structure.h"
-#include "cli/draw/svg.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <math.h>
 
 enum { RASTER = 512, SVG_RASTER = 256, POINTS = 3000 };

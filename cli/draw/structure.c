@@ -2,7 +2,6 @@
  * their lengths. */
 #include "cli/draw/structure.h"
 #include "cli/ui/say.h"
-#include <stdbool.h>
 #include <math.h>
 #include <stdlib.h>
 

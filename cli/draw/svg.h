@@ -47,8 +47,6 @@ enum { CLI_AXIS_TICKS = 24 };
 double cli_axis_at(const cli_axis *a, double v);
 /* Extends lo and hi to whole ticks. */
 cli_axis cli_axis_round(cli_axis a);
-/* Writes the values of the ticks and returns their number. */
-int cli_axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]);
 typedef cli_text (*cli_axis_label)(double v);
 /* Draws a horizontal axis at y with grid lines up to top. title: the quantity. */
 void cli_axis_below(FILE *f, const cli_axis *a, double y, double top, cli_axis_label label,

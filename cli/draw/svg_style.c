@@ -1,7 +1,6 @@
 /* The colours of pictures and pages, light and dark. Series are those of Okabe & Ito (2008), which people with any colour
  * vision tell apart; those for dark paper are lighter forms of the same. */
 #include "cli/draw/svg.h"
-#include <stdbool.h>
 
 static const struct {
   const char *selector, *property, *light, *dark;

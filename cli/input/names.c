@@ -1,6 +1,5 @@
 /* Operands that are no files: generated systems, matrices of the SuiteSparse collection, words for vectors. */
-#include "cli/input/names.h"
-#include "cli/ui/say.h"
+#include "cli/input/input.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Parameters of preconditioners, of the option --parameters: the library has their table and checks values. */
-#include "cli/input/parameters.h"
+#include "cli/input/input.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include <string.h>

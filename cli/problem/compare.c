@@ -1,7 +1,6 @@
 /* Prints a comparison with a direct solution (kcl_solution_check) and turns its verdict into an exit code. */
-#include "cli/problem/compare.h"
+#include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <math.h>

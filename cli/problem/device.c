@@ -1,11 +1,8 @@
 /* Opens the device that the options name, and prints it. */
-#include "cli/problem/device.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 const char *cli_device_word(const cli_options *o) {
   return o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");

@@ -1,10 +1,8 @@
 /* The system A x = b on the host: files are read, types promoted to a common one, sizes checked. */
 #include "cli/problem/problem.h"
-#include "cli/input/names.h"
-#include "cli/input/read.h"
+#include "cli/input/input.h"
 #include "cli/ranks/files.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <math.h>

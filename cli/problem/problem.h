@@ -1,9 +1,12 @@
-/* The system A x = b on the host. */
+/* The system A x = b on the host, its device, and the comparison of x with a direct solution. */
 #ifndef CLI_PROBLEM_PROBLEM_H
 #define CLI_PROBLEM_PROBLEM_H
 
 #include "cli/ui/options.h"
-#include "krylocl/io.h"
+#include "krylocl/check.h"
+#include "krylocl/device.h"
+
+/* ---------------------------------------------------------------- problem.c */
 
 typedef struct cli_problem {  /* A x = b on the host, all of type D or all of type Z */
   bool spread;                /* each rank has its own rows of A, b and x; the set-up frees A */
@@ -40,5 +43,22 @@ int cli_matrix_load(kcl_context *ctx, const cli_options *o, const char *path, kc
                     kcl_type *precision);
 /* Prints the matrix and the time to read it. */
 void cli_report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds);
+
+/* ---------------------------------------------------------------- device.c: the device that the options name */
+
+/* The word that names the device, by options or by the environment; NULL: none does. */
+const char *cli_device_word(const cli_options *o);
+/* Opens the device of the options and describes it in d. --source and --profile select an OpenCL device. */
+int cli_device(kcl_context *ctx, const cli_options *o, kcl_device *d);
+void cli_report_device(const cli_options *o, const kcl_device *d);
+
+/* ---------------------------------------------------------------- compare.c: x and a direct solution */
+
+/* The direct check that the options ask for; tol: of the solve. */
+kcl_check_plan cli_check_plan(const cli_options *o, double tol);
+void cli_compare_say(const cli_options *o, const kcl_solution_error *c);
+
+/* CLI_CHECK_FAILED or CLI_CHECK_UNDECIDED after printing the reason; 0: passed. */
+int cli_compare_code(const kcl_solution_error *c);
 
 #endif

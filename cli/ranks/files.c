@@ -2,13 +2,10 @@
  * whole system (--check, --cache, --near-null, --coordinates, KRYLOCL_READ=root), rank 0 reads it and the library
  * distributes it. */
 #include "cli/ranks/files.h"
-#include "cli/input/names.h"
-#include "cli/input/read.h"
+#include "cli/input/input.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"

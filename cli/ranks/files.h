@@ -3,7 +3,6 @@
 #define CLI_RANKS_FILES_H
 
 #include "cli/problem/problem.h"
-#include "cli/ui/options.h"
 
 /* True if each rank reads its own rows. */
 bool cli_ranks_spread(const cli_options *o);

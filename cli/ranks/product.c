@@ -4,7 +4,6 @@
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 

@@ -5,7 +5,6 @@
  * process does not pay for it. */
 #include "cli/ranks/ranks.h"
 #include "cli/ui/output.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 
 static int rank, ranks = 1;

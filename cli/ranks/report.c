@@ -3,7 +3,6 @@
 #include "cli/ranks/ranks.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"

@@ -2,7 +2,7 @@
 #ifndef CLI_RANKS_REPORT_H
 #define CLI_RANKS_REPORT_H
 
-#include "cli/solve/run.h"
+#include "cli/solve/solve.h"
 
 struct cJSON;
 

@@ -2,7 +2,6 @@
 #include "cli/ranks/shares.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/say.h"
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #define CLI_RANKS_SHARES_H
 
 #include "cli/ui/options.h"
-#include <stddef.h>
 
 /* Number of devices of --devices; 0: not given. */
 int cli_device_count(const cli_options *o);

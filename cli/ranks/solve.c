@@ -1,8 +1,7 @@
 /* krylocl solve on one rank or several: the device of a rank, set-up, solves and their end. One process uses the ordinary
  * library. */
 #include "cli/ranks/solve.h"
-#include "cli/input/read.h"
-#include "cli/input/solver.h"
+#include "cli/input/input.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/shares.h"
 #include "cli/ui/interrupt.h"

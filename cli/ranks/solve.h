@@ -2,8 +2,7 @@
 #ifndef CLI_RANKS_SOLVE_H
 #define CLI_RANKS_SOLVE_H
 
-#include "cli/solve/run.h"
-#include "cli/ui/options.h"
+#include "cli/solve/solve.h"
 
 int cli_ranks_device(kcl_context *ctx, const cli_options *o);
 int cli_setup(kcl_context *ctx, cli_run *r);

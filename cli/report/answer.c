@@ -1,10 +1,8 @@
 /* "Use X": the fastest format for a question, over all numbers of threads, and how certain that is, by a rank test
  * of its samples against those of the next format (rank_test.c). */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/rank_test.h"
 #include "cli/report/report.h"
-#include "krylocl.h"
 #include <string.h>
 
 static const double CLOSE = 1.02; /* a factor that does not matter in practice */

@@ -1,9 +1,7 @@
 /* Times of the formats of a group: a bar to the median, the samples as dots, and a mark where the bytes of the format would
  * be moved at the device's stream rate. The scale ends at eight times the fastest; longer bars are cut. */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include "krylocl.h"
 #include <math.h>
 
 enum { PITCH = 20, TOP = 30, NUMBERS = 74 };

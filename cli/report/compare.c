@@ -17,7 +17,6 @@
 #include "cli/report/compare.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <math.h>
 
 static const double LEVEL = 0.05; /* probability of a false alarm among all times of single runs */

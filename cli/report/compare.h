@@ -2,10 +2,8 @@
 #ifndef CLI_REPORT_COMPARE_H
 #define CLI_REPORT_COMPARE_H
 
-#include "cli/bench/bench.h"
 #include "cli/report/rank_test.h"
 #include "cli/report/report.h"
-#include "cli/ui/options.h"
 
 typedef enum cli_pair_verdict {
   CLI_PAIR_SAME,

@@ -1,8 +1,6 @@
 /* Residuals of solves of one matrix against iterations, and against seconds: set-up first (conversion, upload, compilation),
  * then iterations at their mean time, for the history keeps no times. */
-#include "cli/bench/bench.h"
 #include "cli/draw/lines.h"
-#include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"

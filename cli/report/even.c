@@ -1,12 +1,9 @@
 /* Time of set-up and N iterations relative to the fastest plain CSR, against N: below 1 a format pays. The picture
  * has the fastest formats and every format that is the best for some N. */
-#include "cli/bench/bench.h"
 #include "cli/draw/lines.h"
-#include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <math.h>
 
 enum { POINTS = 81, MOST = 7 };

@@ -1,6 +1,5 @@
 /* Checks that a file has the results of krylocl bench or solve: every field that the report needs. The first that
  * is missing or of another kind is named by its place in the file. */
-#include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"

@@ -1,10 +1,8 @@
 /* The list of figures, and all of them as files. */
-#include "cli/bench/bench.h"
 #include "cli/draw/gnuplot.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include <ctype.h>
 #include <errno.h>

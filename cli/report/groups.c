@@ -1,9 +1,7 @@
 /* Rows that may be compared, and their names. Rows of a group differ in the format alone. Groups of one question
  * also differ in the number of threads, groups of one setting in the matrix. */
-#include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,8 @@
 /* How the results were measured: for each file the program, date, command, host, clock and devices, and the
  * definitions behind the figures. */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/json.h"
-#include "cli/ui/output.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,7 @@
 /* The tables of a report for LaTeX with booktabs: one per matrix, with a caption. Tables longer than a page use
  * longtable. */
-#include "cli/bench/bench.h"
 #include "cli/report/report.h"
-#include "cli/ui/output.h"
-#include <stdlib.h>
-#include <string.h>
+#include "cli/ui/codes.h"
 
 enum { PAGE = 42 }; /* rows */
 
@@ -88,8 +85,7 @@ static void print_latex_table(FILE *f, const cli_report_data *r, int matrix, con
 
 int cli_report_latex(const cli_report_data *r, const char *path) {
   cli_buffer b;
-  int rc = cli_buffer_open(&b);
-  if (rc) return rc;
+  CLI_CALL(cli_buffer_open(&b));
   fputs("% Of krylocl report. Needs \\usepackage[T1]{fontenc}, \\usepackage{textcomp}, "
         "\\usepackage{booktabs} and, for tables longer than a page,\n% \\usepackage{longtable}.\n",
         b.f);

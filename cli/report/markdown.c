@@ -1,10 +1,6 @@
 /* The tables of a report as Markdown: one per matrix. Values that all its rows share stand above it. */
-#include "cli/bench/bench.h"
 #include "cli/report/report.h"
-#include "cli/ui/output.h"
-#include "cli/ui/text.h"
-#include <stdlib.h>
-#include <string.h>
+#include "cli/ui/codes.h"
 
 /* Prints text with the characters escaped that would end a cell or be marks. */
 static void print_markdown_text(FILE *f, const char *text) {
@@ -75,8 +71,7 @@ static void print_markdown_table(FILE *f, const cli_report_data *r, int matrix) 
 
 int cli_report_markdown(const cli_report_data *r, const char *path) {
   cli_buffer b;
-  int rc = cli_buffer_open(&b);
-  if (rc) return rc;
+  CLI_CALL(cli_buffer_open(&b));
   fputs("<!-- krylocl report -->\n", b.f);
   for (int i = 0; i < r->run.matrix_count; i++) print_markdown_table(b.f, r, i);
   return cli_buffer_write(&b, path);

@@ -1,6 +1,5 @@
 /* All matrices in one picture: the time of every format relative to the fastest on the same matrix. Formats are
  * ordered by the geometric mean of these ratios; those not measured everywhere come last. */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"

@@ -1,12 +1,9 @@
 /* The page of a report: one HTML file that needs nothing else. First what to use, then the figures of every matrix, the table,
  * how it was measured, and the data. */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/output.h"
-#include "cli/ui/text.h"
 
 typedef struct writer {
   FILE *f;

@@ -1,11 +1,7 @@
 /* The times that old and new runs have in common, with their ratios. */
-#include "cli/bench/bench.h"
 #include "cli/report/compare.h"
-#include "cli/report/rank_test.h"
-#include "cli/report/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <math.h>
 
 static const kcl_samples *row_samples(const cli_bench_row *row, bool product) {

@@ -1,10 +1,8 @@
 /* The files of krylocl report: each is parsed, checked and read as --resume reads it, and the rows of all are joined.
  * Devices are the same if their place, name, driver and threads are; matrices if their names and sizes are. A row that is in
  * several files is that of the last. */
-#include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include <cjson/cJSON.h>
 

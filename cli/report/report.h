@@ -12,7 +12,6 @@
 #define CLI_REPORT_REPORT_H
 
 #include "cli/bench/bench.h"
-#include "cli/ui/options.h"
 #include "cli/ui/output.h"
 
 struct cJSON;
@@ -129,8 +128,6 @@ const cli_report_column *cli_report_column_at(int i);
 /* The text of a cell. value: the number behind it; NAN: none. */
 cli_report_name cli_report_cell(const cli_report_data *r, const cli_bench_row *row,
                                 const cli_report_column *c, double *value);
-/* True if rows of the matrix differ in this column. */
-bool cli_report_column_varies(const cli_report_data *r, int matrix, const cli_report_column *c);
 /* True if the table of the matrix has this column. matrix -1: the table of all. */
 bool cli_report_column_shown(const cli_report_data *r, int matrix, const cli_report_column *c);
 /* Size of the matrix, and what all its rows have in common. */

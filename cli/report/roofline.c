@@ -1,11 +1,9 @@
 /* Products against the bound of memory, two ways: the roofline (Williams, Waterman & Patterson 2009), rate against
  * arithmetic intensity, and time against bytes moved. The stream rate of each device is a straight line in both. */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include <stdbool.h>
 #include <math.h>
 
 enum { HEIGHT = 300, LEFT = 58, LABELS = 20 };

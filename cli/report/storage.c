@@ -1,11 +1,8 @@
 /* Bytes of a matrix in each format, the least first. Hollow bars: the format refused the matrix, with the bytes that it
  * would have needed. */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
-#include <stdbool.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

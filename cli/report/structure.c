@@ -1,11 +1,7 @@
 /* The lengths of the rows and the positions of the entries, which show why a format fits. */
-#include "cli/bench/bench.h"
-#include "cli/draw/structure.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include "cli/ui/text.h"
 #include <math.h>
-#include <stdbool.h>
 
 enum { HEIGHT = 170, TOP = 28, LEFT = 62 };
 

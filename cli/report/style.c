@@ -2,7 +2,6 @@
  * table stands in the order of the times. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include <stdbool.h>
 
 static const char
     light[] = ":root{color-scheme:light "

@@ -1,9 +1,7 @@
 /* The table of all measured rows. Its columns are cells of the tables of bench, each with its value for pages that
  * sort and for tests that compare. */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include "cli/ui/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +75,8 @@ cli_report_name cli_report_cell(const cli_report_data *r, const cli_bench_row *r
   return t;
 }
 
-bool cli_report_column_varies(const cli_report_data *r, int matrix, const cli_report_column *c) {
+/* True if rows of the matrix differ in this column. */
+static bool report_column_varies(const cli_report_data *r, int matrix, const cli_report_column *c) {
   cli_report_name first = {""};
   for (int i = 0; i < r->run.row_count; i++) {
     const cli_bench_row *row = &r->run.rows[i];
@@ -172,5 +171,5 @@ bool cli_report_column_shown(const cli_report_data *r, int matrix, const cli_rep
   if (c->cell == CLI_BENCH_ITERATION) return iterates;
   if (c->cell == CLI_BENCH_PER_RHS) return many;
   if (is_column_optional(c->cell)) return carried;
-  return always || cli_report_column_varies(r, matrix, c);
+  return always || report_column_varies(r, matrix, c);
 }

@@ -1,11 +1,8 @@
 /* Speed-up over the fewest threads against the number of threads, of the formats that are the fastest on the most. */
-#include "cli/bench/bench.h"
 #include "cli/draw/lines.h"
-#include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 
 enum { LINES = 6, COUNTS = 64 };
 

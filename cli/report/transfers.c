@@ -1,10 +1,7 @@
 /* Products with their transfers (krylocl bench --with-transfer): a bar per format, of the product on the device, of x and y
  * between host and device, and of the upload of the matrix. */
-#include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include "krylocl.h"
-#include <stdbool.h>
 #include <math.h>
 
 enum { LINE = 20, HEAD = 30, LABELS = 74 };

@@ -2,7 +2,6 @@
 #include "cli/selftest/selftest.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include <cjson/cJSON.h>
 

@@ -1,7 +1,6 @@
 /* Products of the self-test. */
 #include "cli/selftest/selftest.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "krylocl/bench.h"
 #include <math.h>
@@ -120,19 +119,16 @@ done:
 }
 
 static int test_system(cli_battery *t, const char *name) {
-  kcl_csr *A = NULL, *AH = NULL;
-  int rc;
-  CLI_TRY(cli_selftest_system(t, name, &A, NULL));
-  CLI_TRY(cli_lib(kcl_csr_adjoint(t->ctx, A, &AH)));
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL, *AH = NULL;
+  CLI_CALL(cli_selftest_system(t, name, &A, NULL));
+  CLI_CALL(cli_lib(kcl_csr_adjoint(t->ctx, A, &AH)));
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     product_test p = {
         .t = t, .system = name, .format = kcl_list(KCL_FORMATS, i).name, .A = A, .AH = AH};
-    CLI_TRY(test_format(&p, 1));
-    CLI_TRY(test_format(&p, COLUMNS));
+    CLI_CALL(test_format(&p, 1));
+    CLI_CALL(test_format(&p, COLUMNS));
   }
-done:
-  kcl_csr_free(&A), kcl_csr_free(&AH);
-  return rc;
+  return 0;
 }
 
 /* Few diagonals and patterns; dense blocks; rows of very different lengths, unsymmetric; complex numbers. */

@@ -1,10 +1,9 @@
 /* Checkpoints of krylocl solve. They are written by the library: every so often, when the solve is interrupted (SIGTERM before a time
  * limit), and on SIGUSR1, after which it goes on. A run that may be started again by the same line names one file in
  * --checkpoint and --resume: while there is none, it begins anew. */
-#include "cli/solve/checkpoint.h"
+#include "cli/solve/solve.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * not known. */
 #include "cli/solve/estimate.h"
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 static const double AGREE = 1.5; /* largest ratio between the times that the lines predict */

@@ -1,10 +1,6 @@
 /* The JSON of a solve. `krylocl solve --help` lists the fields. */
-#include "cli/solve/json.h"
 #include "cli/ranks/report.h"
-#include "cli/solve/profile.h"
-#include "cli/solve/report.h"
 #include "cli/ui/json.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 

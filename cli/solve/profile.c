@@ -1,9 +1,8 @@
 /* krylocl solve --profile: event times of the set-up and of the solve, kernels by name, and the bytes moved to and
  * from the device beside the least that any run has to move. */
-#include "cli/solve/profile.h"
+#include "cli/solve/solve.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include "cli/ui/text.h"
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* Progress of a solve on the terminal. */
-#include "cli/solve/progress.h"
+#include "cli/solve/solve.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 
 cli_progress cli_progress_begin(const cli_options *o) {
   return (cli_progress){.o = o, .shows = cli_shows(o)};
@@ -27,5 +26,3 @@ int cli_progress_show(void *user, const kcl_progress *p) {
   cli_show(s->o, &now);
   return cli_interrupted();
 }
-
-void cli_progress_end(void) { cli_idle(); }

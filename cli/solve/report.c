@@ -1,14 +1,7 @@
 /* The report of a solve: device, matrix, method and format, result, quality of x, times. */
-#include "cli/solve/report.h"
-#include "cli/input/names.h"
-#include "cli/problem/compare.h"
+#include "cli/input/input.h"
 #include "cli/ranks/report.h"
-#include "cli/solve/checkpoint.h"
-#include "cli/solve/profile.h"
-#include "cli/ui/options.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
-#include "cli/ui/text.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,17 +2,12 @@
  * size only as far as format and layout do, so systems of a list stand for others. Each is set up with each method and
  * preconditioner; what is compiled already costs milliseconds. */
 #include "cli/tune/kernels.h"
-#include "cli/input/solver.h"
-#include "cli/problem/device.h"
+#include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/codes.h"
-#include "cli/ui/say.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include "krylocl/device.h"
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* A system that is generated, or the operand. */
 typedef struct sample_system {
@@ -159,15 +154,11 @@ static int compile_for(compilation *c, const kcl_csr *A, kcl_type precision, con
 }
 
 static int compile_system(compilation *c, const sample_system *s, bool either) {
-  kcl_csr *A = NULL;
+  CLI_OWNED_BY(kcl_csr_free) kcl_csr *A = NULL;
   kcl_type precision;
-  int rc;
   cli_busy(c->o, "%s", s->name);
-  CLI_TRY(cli_matrix_load(c->ctx, c->o, s->name, &A, &precision));
-  CLI_TRY(compile_for(c, A, precision, s, either));
-done:
-  kcl_csr_free(&A);
-  return rc;
+  CLI_CALL(cli_matrix_load(c->ctx, c->o, s->name, &A, &precision));
+  return compile_for(c, A, precision, s, either);
 }
 
 static void say_compiled(const compilation *c) {
@@ -186,19 +177,17 @@ static void say_compiled(const compilation *c) {
 int cli_compile_kernels(kcl_context *ctx, const cli_options *o) {
   compilation c = {.ctx = ctx, .o = o};
   kcl_device device;
-  int rc;
-  CLI_TRY(cli_device(ctx, o, &device));
+  CLI_CALL(cli_device(ctx, o, &device));
   cli_report_device(o, &device);
   if (device.platform < 0)
-    CLI_TRY(cli_fail(KCL_USAGE, "the cpu has no kernels to compile: add --device opencl"));
+    CLI_CALL(cli_fail(KCL_USAGE, "the cpu has no kernels to compile: add --device opencl"));
   cli_busy(o, "measuring the memory rate");
   (void)context_number(&c, "stream_rate"); /* which needs kernels, too */
   c.begin = cli_now(), c.large = !strcmp(device.kind, "gpu");
   if (o->count)
-    CLI_TRY(compile_system(&c, &(sample_system){.name = o->files[0], .formats = "model"}, true));
+    CLI_CALL(compile_system(&c, &(sample_system){.name = o->files[0], .formats = "model"}, true));
   for (int i = 0; i < SYSTEMS && !o->count; i++)
-    if (!systems[i].large || c.large) CLI_TRY(compile_system(&c, &systems[i], false));
+    if (!systems[i].large || c.large) CLI_CALL(compile_system(&c, &systems[i], false));
   say_compiled(&c);
-done:
-  return rc;
+  return 0;
 }

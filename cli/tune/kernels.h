@@ -3,7 +3,6 @@
 #define CLI_TUNE_KERNELS_H
 
 #include "cli/ui/options.h"
-#include "krylocl.h"
 
 /* Compiles programs into the cache folder, by setting up solvers for systems of a list or for the operand. The exit code. */
 int cli_compile_kernels(kcl_context *ctx, const cli_options *o);

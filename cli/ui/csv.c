@@ -3,7 +3,6 @@
 #include "cli/ui/csv.h"
 #include "cli/ui/say.h"
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "cli/ui/interrupt.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
-#include "krylocl/device.h"
 #include <signal.h>
 #if defined(__linux__)
 #include <sys/syscall.h>

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

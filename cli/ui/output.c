@@ -2,7 +2,6 @@
  * then renamed, so that a full disk or an interrupt leaves the old file or none. */
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include "krylocl/io.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

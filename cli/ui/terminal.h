@@ -2,7 +2,6 @@
 #ifndef CLI_UI_TERMINAL_H
 #define CLI_UI_TERMINAL_H
 
-#include "cli/ui/options.h"
 #include "cli/ui/say.h"
 
 /* Does f lead to a terminal? Open MPI gives ranks a pseudo-terminal as standard output wherever it goes: they ask for

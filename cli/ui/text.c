@@ -1,6 +1,5 @@
 /* Numbers, times and names as words for users, and the clock. Prints nothing. */
 #include "cli/ui/text.h"
-#include <stdbool.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,22 +35,22 @@ static uintptr_t next_address(mappings *m) {
 }
 
 /* The rest of the line, from its first '/' on: a path, or "". */
-static void next_path(mappings *m, char *path, size_t room) {
+static void next_path(mappings *m, char *path, size_t capacity) {
   size_t n = 0;
   for (char c = next_character(m); c != '\n'; c = next_character(m))
-    if ((n || c == '/') && n + 1 < room) path[n++] = c;
+    if ((n || c == '/') && n + 1 < capacity) path[n++] = c;
   path[n] = 0;
 }
 
 /* path: of the file that is mapped at this address, or "". */
-static void find_mapped_file(const void *address, char *path, size_t room) {
+static void find_mapped_file(const void *address, char *path, size_t capacity) {
   mappings m = {.file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
   bool found = false;
   *path = 0;
   while (m.file >= 0 && !found) {
     const uintptr_t from = next_address(&m), end = next_address(&m);
     if (!end) break;
-    next_path(&m, path, room);
+    next_path(&m, path, capacity);
     found = from <= (uintptr_t)address && (uintptr_t)address < end;
   }
   if (!found) *path = 0;

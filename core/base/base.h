@@ -15,16 +15,9 @@
 #define KCL_BASE_H
 
 #include "core/base/team.h"
-#include "krylocl.h"
 #include "krylocl/bench.h"
 #include "krylocl/check.h"
-#include <math.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- errors
  * KCL_CALL returns from the function with the status of a call that fails. What a function owns is a variable declared with KCL_OWNED

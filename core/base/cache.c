@@ -8,12 +8,10 @@
 #include "core/base/cache.h"
 #include "core/base/output.h"
 #include "core/base/sum64.h"
-#include "krylocl/io.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

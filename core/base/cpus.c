@@ -1,7 +1,6 @@
 /* How many threads run at once: processors of the affinity mask, quota of control groups, OMP_NUM_THREADS. The limit of
  * control groups on memory is found in the same folders. */
 #include "core/base/base.h"
-#include "core/base/team.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -10,6 +9,17 @@
 enum { CPU_PATH = 4600 }; /* for a path */
 
 static double lesser_quota(double a, double b) { return a == 0 || (b > 0 && b < a) ? b : a; }
+
+/* The number in a file of a control group; 0: none. */
+static double read_group_number(const char *folder, const char *name) {
+  char path[CPU_PATH + 40];
+  double v = 0;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *f = fopen(path, "r");
+  if (f && fscanf(f, "%lf", &v) != 1) v = 0;
+  if (f) fclose(f);
+  return v;
+}
 
 /* Version 2: "max 100000" or "150000 100000" in one file. Version 1: two files, -1: no quota. */
 static double quota_of(const char *folder) {
@@ -20,30 +30,18 @@ static double quota_of(const char *folder) {
   if (f) {
     if (fscanf(f, "%31s %lf", word, &period) == 2) quota = atof(word);
     fclose(f);
-    return quota > 0 && period > 0 ? quota / period : 0;
+  } else {
+    quota = read_group_number(folder, "cpu.cfs_quota_us");
+    period = read_group_number(folder, "cpu.cfs_period_us");
   }
-  snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
-  if ((f = fopen(path, "r"))) quota = fscanf(f, "%lf", &quota) == 1 ? quota : 0, fclose(f);
-  snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
-  if ((f = fopen(path, "r"))) period = fscanf(f, "%lf", &period) == 1 ? period : 0, fclose(f);
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
 /* Bytes. Version 2: "max" in one file. Version 1: without a limit a number beyond all memory. */
 static double memory_of(const char *folder) {
-  static const char *const files[] = {"memory.max", "memory.limit_in_bytes"};
-  char path[CPU_PATH + 40];
-  double bytes = 0;
-  for (int i = 0; i < 2; i++) {
-    snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-    FILE *f = fopen(path, "r");
-    if (f && (fscanf(f, "%lf", &bytes) != 1 || bytes >= 0x1p60)) bytes = 0;
-    if (f) {
-      fclose(f);
-      return bytes;
-    }
-  }
-  return 0;
+  const double bytes = read_group_number(folder, "memory.max");
+  const double limit = bytes > 0 ? bytes : read_group_number(folder, "memory.limit_in_bytes");
+  return limit < 0x1p60 ? limit : 0;
 }
 
 typedef double folder_limit(const char *folder); /* 0: none */

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 kcl_power kcl_powers[KCL_POWER_MAX - KCL_POWER_MIN + 1];
 

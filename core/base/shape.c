@@ -1,7 +1,6 @@
 /* Sums on the host in the shape of reproducible sums (shape.h), and the norm of a vector, whose squares are summed in that shape. */
 #include "core/base/shape.h"
 #include "core/base/base.h"
-#include "core/base/team.h"
 
 /* a b + c, rounded once where the processor can. */
 static inline double multiply_add(double a, double b, double c) {

@@ -12,8 +12,6 @@
 #define KCL_SHAPE_H
 
 #include "krylocl/io.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Has this build a fast fused multiply-add in both precisions? clang says so by processor alone. */
 #if (defined __FP_FAST_FMA && defined __FP_FAST_FMAF) || defined __FMA__ ||                        \

@@ -3,7 +3,6 @@
  * owns all that it uses. exit() waits for such threads, for it destroys what their libraries use; _exit() does not. */
 #include "core/base/background.h"
 #include "core/base/context.h"
-#include <pthread.h>
 #include <time.h>
 
 enum { EVERY = 50000000 }; /* ns between two questions */

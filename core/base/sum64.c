@@ -1,7 +1,6 @@
 /* See sum64.h. */
 #include "core/base/sum64.h"
 #include "core/base/team.h"
-#include <string.h>
 
 enum {
   SUM_CHUNK = KCL_SUM64_CHUNK,

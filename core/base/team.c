@@ -3,7 +3,6 @@
 #include "core/base/background.h"
 #include "core/base/base.h"
 #include "core/base/team.h"
-#include <pthread.h>
 
 enum { CACHE_LINE = 64 }; /* bytes */
 static const double spin_seconds = 50e-6,

@@ -7,6 +7,7 @@ static bool valid(kcl_type t) { return (int)t >= KCL_S && t <= KCL_Z; }
 
 size_t kcl_type_size(kcl_type t) { return valid(t) ? (size_t[]){4, 8, 8, 16}[t] : 0; }
 bool kcl_type_complex(kcl_type t) { return t == KCL_C || t == KCL_Z; }
+double kcl_default_tol(kcl_type t) { return t == KCL_S || t == KCL_C ? 1e-5 : 1e-8; }
 char kcl_type_letter(kcl_type t) { return valid(t) ? "sdcz"[t] : '?'; }
 
 int kcl_type_of_letter(const char *name, int letter, kcl_type *out) {

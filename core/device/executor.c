@@ -1,8 +1,6 @@
 /* Opening the executor of the selected device. */
-#include "core/base/context.h"
 #include "core/cpu/cpu.h"
 #include "core/device/device.h"
-#include "core/opencl/opencl.h"
 
 int kcl_executor_plan(kcl_program *k, kcl_executor *ex) {
   if (!k->ctx->opencl) return KCL_OK;

@@ -8,13 +8,8 @@
  * record is an entry of the cache folder for each list of programs; it ends when their compilation begins. Processes that add to it at the
  * same time may lose each other's seconds, and one that is killed those of its last solves. */
 #include "core/base/cache.h"
-#include "core/base/context.h"
 #include "core/device/device.h"
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double SHARE = 0.01; /* of the seconds to compile, after which the record is written */
 static const char record_folder[] = "compile";

@@ -1,6 +1,5 @@
 /* Conversion between vectors in double and in float; columns in buffers; host memory for transfers. */
 #include "core/device/device.h"
-#include "core/base/context.h"
 
 typedef struct conversion {
   void *to;

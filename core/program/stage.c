@@ -1,5 +1,4 @@
 /* Queries of executors on a program's stages: their vectors and dots, the bytes they move, which stage reduces whose dots. */
-#include "core/base/context.h"
 #include "core/program/ranks.h"
 #include <limits.h>
 

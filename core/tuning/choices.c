@@ -5,7 +5,6 @@
 #include "core/base/output.h"
 #include "core/base/sum64.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { MOST_LINES = 500, LONGEST_LINE = 2048, SAMPLED_ROWS = 2048 };

@@ -6,9 +6,7 @@
 #include "core/tuning/rates.h"
 #include "core/base/cache.h"
 #include "core/base/caches.h"
-#include "core/base/context.h"
 #include "core/device/device.h"
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 

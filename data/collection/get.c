@@ -9,7 +9,6 @@
 #include "core/base/cache.h"
 #include "data/collection/tar.h"
 #include <errno.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 #include "core/base/cache.h"
 #include "data/collection/tar.h"
 #include <dirent.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { KEPT_PATH = 4096 };

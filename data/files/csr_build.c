@@ -6,7 +6,6 @@
  * Traffic: 2 x 8 stride bytes per entry, 12 to 20 bytes per expanded entry, 8 parts bytes per row.
  */
 #include "data/files/text.h"
-#include <sys/mman.h>
 
 typedef struct csr_building {
   const mm_head *h;

@@ -1,8 +1,6 @@
 /* Allocates entries whose number is known in advance: contiguous memory divided into blocks, which
  * csr_build.c distributes over threads. Pages are populated when they are written. */
-#include "data/files/text.h"
 #include "data/files/file.h"
-#include <sys/mman.h>
 
 enum { ALLOCATED_BLOCK = 1 << 16, HUGE_BLOCK = 1 << 21 }; /* entries; bytes */
 

@@ -9,11 +9,11 @@
 #undef KCL_FILE
 
 #define KCL_FILE(symbol) &symbol,
-const kcl_file *const kcl_files[] = {
+static const kcl_file *const kinds_of_files[] = {
 #include "data/files/list.def"
 };
 #undef KCL_FILE
-const int kcl_file_count = (int)(sizeof kcl_files / sizeof *kcl_files);
+enum { FILE_KINDS = sizeof kinds_of_files / sizeof *kinds_of_files };
 
 void kcl_file_system_free(kcl_file_system *s) {
   kcl_csr_free(&s->A);
@@ -24,21 +24,21 @@ void kcl_file_system_free(kcl_file_system *s) {
 static int refuse_unknown(kcl_context *ctx, const kcl_text *t) {
   mm_error bad = {.line = 1};
   char list[160] = "";
-  for (int i = 0; i < kcl_file_count; i++) {
+  for (int i = 0; i < FILE_KINDS; i++) {
     size_t used = strlen(list);
     snprintf(list + used, sizeof list - used, "%s%s",
-             !i                       ? ""
-             : i + 1 < kcl_file_count ? ", "
-                                      : ", or ",
-             kcl_files[i]->expected);
+             !i                   ? ""
+             : i + 1 < FILE_KINDS ? ", "
+                                  : ", or ",
+             kinds_of_files[i]->expected);
   }
   mm_error_set(&bad, t->data, t->data, "%s", list);
   return mm_error_report(ctx, t->name, &bad);
 }
 
 const kcl_file *kcl_file_of_text(const kcl_text *t) {
-  for (int i = 0; i < kcl_file_count; i++)
-    if (kcl_files[i]->knows(t)) return kcl_files[i];
+  for (int i = 0; i < FILE_KINDS; i++)
+    if (kinds_of_files[i]->knows(t)) return kinds_of_files[i];
   return NULL;
 }
 
@@ -81,13 +81,13 @@ static bool ends_in(const char *path, const char *ending) {
 
 int kcl_csr_write_system(kcl_context *ctx, const char *path, const kcl_csr *A, const kcl_dense *b,
                          const kcl_dense *x0) {
-  const kcl_file *kind = kcl_files[0];
+  const kcl_file *kind = kinds_of_files[0];
   KCL_CALL(kcl_need(ctx, "path", path));
   KCL_CALL(kcl_csr_need(ctx, A));
   if (b) KCL_CALL(kcl_dense_need(ctx, "b", b));
   if (x0) KCL_CALL(kcl_dense_need(ctx, "x0", x0));
-  for (int i = 1; i < kcl_file_count; i++)
-    if (ends_in(path, kcl_files[i]->name)) kind = kcl_files[i];
+  for (int i = 1; i < FILE_KINDS; i++)
+    if (ends_in(path, kinds_of_files[i]->name)) kind = kinds_of_files[i];
   return kind->write(ctx, path, &(kcl_file_system){(kcl_csr *)A, (kcl_dense *)b, (kcl_dense *)x0});
 }
 

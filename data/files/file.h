@@ -22,8 +22,6 @@ typedef struct kcl_file {
   int (*head)(kcl_context *ctx, const kcl_text *t, mm_head *out);
   int (*write)(kcl_context *ctx, const char *path, const kcl_file_system *s);
 } kcl_file;
-extern const kcl_file *const kcl_files[]; /* [kcl_file_count] */
-extern const int kcl_file_count;
 const kcl_file *kcl_file_of_text(const kcl_text *t); /* the first that knows it, or NULL */
 
 /* KCL_USAGE if a number is not finite: text files cannot store it. */

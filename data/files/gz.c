@@ -6,7 +6,6 @@
 #include "data/files/text.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef HAVE_LIBDEFLATE

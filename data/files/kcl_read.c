@@ -5,7 +5,6 @@
 #include "core/base/sum64.h"
 #include "data/files/file.h"
 #include "data/files/parts.h"
-#include <sys/mman.h>
 
 static bool kcl_file_knows(const kcl_text *t) {
   return t->size >= 8 && memcmp(t->data, kcl_file_magic, 8) == 0;

@@ -8,7 +8,6 @@
 #include "core/base/number.h"
 #include <float.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 enum { TEXT_BLOCK = 1 << 20, MAX_BLOCKS = 1 << 15, HUGE_PAGE = 1 << 21 };
 

@@ -9,8 +9,6 @@
 #include "data/files/file.h"
 #include "data/files/kcl_file.h"
 #include <fcntl.h>
-#include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

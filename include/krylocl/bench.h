@@ -56,7 +56,7 @@ void kcl_operator_free(kcl_operator **op);
 /** A product y = alpha A x + beta y, for one or several columns. m x n: the shape of A; with adjoint,
  * of A^H. Start from zeros: (kcl_product){.x = x, .y = y} is y = A x.
  *
- * What is multiplied by zero is not read: y may hold anything, NaN too, if beta is 0, and x if alpha
+ * An operand that is multiplied by zero is not read: y may hold anything, NaN too, if beta is 0, and x if alpha
  * is. x and y do not overlap. */
 typedef struct kcl_product {
   const void *x;     /**< [cols, n], column-major, of the operator's precision */

@@ -1,5 +1,5 @@
 /** @file
- * What the library knows, chose and did: names, options as a struct, statistics, costs, storage, reports. For programs that explain,
+ * Names, options as a struct, statistics, costs, storage, reports: for programs that explain what the library chose and did,
  * beside krylocl.h. It may change with every release.
  */
 #ifndef KRYLOCL_EXPLAIN_H
@@ -58,7 +58,7 @@ typedef enum kcl_scale_rule {
   KCL_SCALE_NONE /**< never */
 } kcl_scale_rule;
 
-/** What follows where the OpenCL device is lost during a solve: a call of its driver fails, or it does not answer. */
+/** The continuation where the OpenCL device is lost during a solve: a call of its driver fails, or it does not answer. */
 typedef enum kcl_fallback_rule {
   KCL_FALLBACK_NONE, /**< the solve ends: KCL_DEVICE_LOST */
   KCL_FALLBACK_CPU   /**< the native executor continues from the x that was read back last */
@@ -134,8 +134,11 @@ typedef struct kcl_options {
   char parameters[KCL_PARAMETERS];
 } kcl_options;
 
-/** All options at their defaults: method, preconditioner and format "auto", precision D, tol 1e-8. */
+/** All options at their defaults: method, preconditioner and format "auto", precision D. */
 void kcl_options_init(kcl_options *o);
+
+/** Relative tolerance of a solve in this precision whose options have a negative tol. */
+double kcl_default_tol(kcl_type precision);
 
 /** The values that an option takes. */
 typedef enum kcl_option_kind {

@@ -12,19 +12,16 @@ enum { ROOT_ROUNDS_LEAST = 3, ROOT_ROUNDS_MORE = 4 /* of the set of roots, betwe
 static int square_blocks(const kcl_device_nodes *g, kcl_device_csr *N, void *largest) {
   const kcl_device_csr *A = g->A;
   const int team = kcl_amg_device_team(A);
-  int rc;
   *N = *A;
   if (g->rule->block == 1)
     return KCL_LAUNCH_EACH(g->s, KCL_KERNEL_largest_square, A->rows * team, KCL_ARG_CSR(A),
                            KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(largest));
   N->col = g->graph.col, N->val = g->graph.val;
-  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &N->end));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_square_blocks, g->nodes * team, KCL_ARG_CSR(A),
-                          KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(team),
-                          KCL_ARG_BUFFER(N->col), KCL_ARG_BUFFER(N->val), KCL_ARG_BUFFER(N->end),
-                          KCL_ARG_BUFFER(largest)));
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &N->end));
+  return KCL_LAUNCH_EACH(g->s, KCL_KERNEL_square_blocks, g->nodes * team, KCL_ARG_CSR(A),
+                         KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(team),
+                         KCL_ARG_BUFFER(N->col), KCL_ARG_BUFFER(N->val), KCL_ARG_BUFFER(N->end),
+                         KCL_ARG_BUFFER(largest));
 }
 
 static int couple_nodes(kcl_device_nodes *g) {
@@ -33,20 +30,18 @@ static int couple_nodes(kcl_device_nodes *g) {
   const double least = g->rule->theta * g->rule->theta;
   kcl_device_csr *S = &g->graph, N;
   void *largest;
-  int rc;
   *S = (kcl_device_csr){.rows = g->nodes, .cols = g->nodes, .ptr = g->A->ptr};
-  KCL_TRY(kcl_amg_device_memory(g->s, g->A->nnz, sizeof(cl_int), &S->col));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->A->nnz, sizeof(cl_double), &S->val));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &S->end));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_double), &largest));
-  KCL_TRY(square_blocks(g, &N, largest));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_couple_nodes, g->nodes * team, GRAPH(g, &N),
-                          KCL_ARG_BUFFER(N.val), KCL_ARG_INT(g->nodes), KCL_ARG_INT(team),
-                          KCL_ARG_INT(plain), KCL_ARG_REAL(least * least), KCL_ARG_BUFFER(largest),
-                          KCL_ARG_BUFFER(S->col), KCL_ARG_BUFFER(S->val), KCL_ARG_BUFFER(S->end)));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->A->nnz, sizeof(cl_int), &S->col));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->A->nnz, sizeof(cl_double), &S->val));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &S->end));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_double), &largest));
+  KCL_CALL(square_blocks(g, &N, largest));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_couple_nodes, g->nodes * team, GRAPH(g, &N),
+                           KCL_ARG_BUFFER(N.val), KCL_ARG_INT(g->nodes), KCL_ARG_INT(team),
+                           KCL_ARG_INT(plain), KCL_ARG_REAL(least * least), KCL_ARG_BUFFER(largest),
+                           KCL_ARG_BUFFER(S->col), KCL_ARG_BUFFER(S->val), KCL_ARG_BUFFER(S->end)));
   kcl_amg_device_drop(g->s, N.end), kcl_amg_device_drop(g->s, largest);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- roots */
@@ -60,13 +55,10 @@ typedef struct device_rooting {
 } device_rooting;
 
 static int open_rooting(const kcl_device_nodes *g, device_rooting *m) {
-  int rc;
-  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_ulong), &m->key));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_ulong), &m->near));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &m->spare));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &m->flag));
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_ulong), &m->key));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_ulong), &m->near));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &m->spare));
+  return kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &m->flag);
 }
 
 static void close_rooting(const kcl_device_nodes *g, const device_rooting *m) {
@@ -77,18 +69,16 @@ static void close_rooting(const kcl_device_nodes *g, const device_rooting *m) {
 /* left: the note of whether some nodes are still undecided. */
 static int enqueue_root_rounds(const kcl_device_nodes *g, const device_rooting *m, int count,
                                int *left) {
-  int rc = KCL_OK;
   for (int round = 0; round < count; round++) {
-    KCL_TRY(kcl_amg_device_notes(g->s, 1, left));
-    KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_look_near, g->nodes, GRAPH(g, &g->graph),
-                            KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->key),
-                            KCL_ARG_BUFFER(m->near)));
-    KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_decide_roots, g->nodes, GRAPH(g, &g->graph),
-                            KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->near), KCL_ARG_BUFFER(m->key),
-                            KCL_ARG_NOTE(g->s, *left)));
+    KCL_CALL(kcl_amg_device_notes(g->s, 1, left));
+    KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_look_near, g->nodes, GRAPH(g, &g->graph),
+                             KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->key),
+                             KCL_ARG_BUFFER(m->near)));
+    KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_decide_roots, g->nodes, GRAPH(g, &g->graph),
+                             KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->near), KCL_ARG_BUFFER(m->key),
+                             KCL_ARG_NOTE(g->s, *left)));
   }
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- aggregates */
@@ -107,57 +97,46 @@ static int enqueue_growth(const kcl_device_nodes *g, const device_rooting *m) {
 
 /* count: the note of how many there are. */
 static int mark_first_roots(const kcl_device_nodes *g, const device_rooting *m, int *count) {
-  int rc;
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_mark_roots, g->nodes, KCL_ARG_BUFFER(m->key),
-                          KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->flag)));
-  KCL_TRY(kcl_amg_device_scan(g->s, m->flag, g->nodes, m->flag, count));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_number_roots, g->nodes, KCL_ARG_BUFFER(m->key),
-                          KCL_ARG_BUFFER(m->flag), KCL_ARG_INT(g->nodes),
-                          KCL_ARG_BUFFER(g->aggregate)));
-  rc = enqueue_growth(g, m);
-done:
-  return rc;
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_mark_roots, g->nodes, KCL_ARG_BUFFER(m->key),
+                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->flag)));
+  KCL_CALL(kcl_amg_device_scan(g->s, m->flag, g->nodes, m->flag, count));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_number_roots, g->nodes, KCL_ARG_BUFFER(m->key),
+                           KCL_ARG_BUFFER(m->flag), KCL_ARG_INT(g->nodes),
+                           KCL_ARG_BUFFER(g->aggregate)));
+  return enqueue_growth(g, m);
 }
 
 /* flag: large aggregates before each; large: the note of how many there are. */
 static int find_large(const kcl_device_nodes *g, device_rooting *m, int *large) {
-  int rc;
   kcl_amg_device_drop(g->s, m->size);
-  KCL_TRY(kcl_amg_device_zeros(g->s, g->nodes, &m->size));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
-                          KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->size)));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_mark_large, g->nodes, KCL_ARG_BUFFER(m->size),
-                          KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->least),
-                          KCL_ARG_BUFFER(m->flag)));
-  KCL_TRY(kcl_amg_device_scan(g->s, m->flag, g->nodes, m->flag, large));
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_zeros(g->s, g->nodes, &m->size));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
+                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->size)));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_mark_large, g->nodes, KCL_ARG_BUFFER(m->size),
+                           KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->least),
+                           KCL_ARG_BUFFER(m->flag)));
+  return kcl_amg_device_scan(g->s, m->flag, g->nodes, m->flag, large);
 }
 
 /* Enqueues some rounds, and aggregates as if these were the last, so that one wait serves both. */
 static int some_root_rounds(const kcl_device_nodes *g, device_rooting *m, int count) {
-  int left, roots, large, rc;
-  KCL_TRY(enqueue_root_rounds(g, m, count, &left));
-  KCL_TRY(mark_first_roots(g, m, &roots));
+  int left, roots, large;
+  KCL_CALL(enqueue_root_rounds(g, m, count, &left));
+  KCL_CALL(mark_first_roots(g, m, &roots));
   large = roots;
-  if (g->rule->least > 1) KCL_TRY(find_large(g, m, &large));
-  KCL_TRY(kcl_amg_device_read_notes(g->s, left, 1, &m->left));
-  KCL_TRY(kcl_amg_device_read_notes(g->s, roots, 1, &m->count));
-  KCL_TRY(kcl_amg_device_read_notes(g->s, large, 1, &m->large));
-done:
-  return rc;
+  if (g->rule->least > 1) KCL_CALL(find_large(g, m, &large));
+  KCL_CALL(kcl_amg_device_read_notes(g->s, left, 1, &m->left));
+  KCL_CALL(kcl_amg_device_read_notes(g->s, roots, 1, &m->count));
+  return kcl_amg_device_read_notes(g->s, large, 1, &m->large);
 }
 
 /* Aggregates that are too small are dissolved, their nodes join neighbours. */
 static int dissolve_small_aggregates(const kcl_device_nodes *g, const device_rooting *m) {
-  int rc;
   if (m->large == m->count) return KCL_OK;
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_number_large, g->nodes, KCL_ARG_BUFFER(m->size),
-                          KCL_ARG_BUFFER(m->flag), KCL_ARG_INT(g->nodes),
-                          KCL_ARG_INT(g->rule->least), KCL_ARG_BUFFER(g->aggregate)));
-  rc = enqueue_growth(g, m);
-done:
-  return rc;
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_number_large, g->nodes, KCL_ARG_BUFFER(m->size),
+                           KCL_ARG_BUFFER(m->flag), KCL_ARG_INT(g->nodes),
+                           KCL_ARG_INT(g->rule->least), KCL_ARG_BUFFER(g->aggregate)));
+  return enqueue_growth(g, m);
 }
 
 /* Rounds before the first wait: as many as grids and meshes of this size need. */

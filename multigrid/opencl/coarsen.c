@@ -22,23 +22,21 @@ static int find_strong(coarsening *c, void **depend) {
   const int64_t n = A->rows;
   const int team = kcl_amg_device_team(A);
   void *limit;
-  int rc = KCL_UNSUITED;
-  if (A->longest > KCL_LONG_ROW) goto done; /* left to the host */
+  if (A->longest > KCL_LONG_ROW) return KCL_UNSUITED; /* left to the host */
   c->S = (kcl_device_csr){.rows = n, .cols = n};
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &limit));
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &c->weak));
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->S.ptr));
-  KCL_TRY(kcl_amg_device_zeros(c->s, n, depend));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_count_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
-                          KCL_ARG_INT(team), KCL_ARG_REAL(c->theta), KCL_ARG_BUFFER(limit),
-                          KCL_ARG_BUFFER(c->weak), KCL_ARG_BUFFER(c->S.ptr),
-                          KCL_ARG_BUFFER(*depend)));
-  KCL_TRY(kcl_amg_device_shape_within(c->s, &c->S, A->nnz));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_fill_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
-                          KCL_ARG_INT(team), KCL_ARG_BUFFER(limit), KCL_ARG_CSR(&c->S)));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &limit));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &c->weak));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->S.ptr));
+  KCL_CALL(kcl_amg_device_zeros(c->s, n, depend));
+  KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_count_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                           KCL_ARG_INT(team), KCL_ARG_REAL(c->theta), KCL_ARG_BUFFER(limit),
+                           KCL_ARG_BUFFER(c->weak), KCL_ARG_BUFFER(c->S.ptr),
+                           KCL_ARG_BUFFER(*depend)));
+  KCL_CALL(kcl_amg_device_shape_within(c->s, &c->S, A->nnz));
+  KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_fill_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                           KCL_ARG_INT(team), KCL_ARG_BUFFER(limit), KCL_ARG_CSR(&c->S)));
   kcl_amg_device_drop(c->s, limit);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* Memory of the split. */
@@ -51,57 +49,52 @@ typedef struct device_splitting {
 static int enqueue_split_rounds(const coarsening *c, const device_splitting *m, int count,
                                 int *left) {
   const int64_t n = c->A->rows;
-  int rc = KCL_OK;
   for (; count > 0; count--) {
-    KCL_TRY(kcl_amg_device_notes(c->s, 1, left));
-    KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_decide_points, n, KCL_ARG_PATTERN(&c->S),
-                            KCL_ARG_INT(n), KCL_ARG_INT(TRIES), KCL_ARG_BUFFER(m->first),
-                            KCL_ARG_BUFFER(m->state), KCL_ARG_BUFFER(m->ahead),
-                            KCL_ARG_NOTE(c->s, *left)));
+    KCL_CALL(kcl_amg_device_notes(c->s, 1, left));
+    KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_decide_points, n, KCL_ARG_PATTERN(&c->S),
+                             KCL_ARG_INT(n), KCL_ARG_INT(TRIES), KCL_ARG_BUFFER(m->first),
+                             KCL_ARG_BUFFER(m->state), KCL_ARG_BUFFER(m->ahead),
+                             KCL_ARG_NOTE(c->s, *left)));
   }
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* Enqueues some rounds, and numbers coarse points as if these were the last, so that one wait serves both. */
 static int some_split_rounds(coarsening *c, const device_splitting *m, int count, cl_int *left) {
   const int64_t n = c->A->rows;
-  int flag, sum, rc;
+  int flag, sum;
   cl_int found;
-  KCL_TRY(enqueue_split_rounds(c, m, count, &flag));
-  KCL_TRY(
+  KCL_CALL(enqueue_split_rounds(c, m, count, &flag));
+  KCL_CALL(
       kcl_amg_device_scan(c->s, m->state, n, m->before, &sum)); /* a coarse point is 1, a fine 0 */
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_number_coarse, n, KCL_ARG_BUFFER(m->state),
-                          KCL_ARG_BUFFER(m->before), KCL_ARG_INT(n), KCL_ARG_BUFFER(c->coarse)));
-  KCL_TRY(kcl_amg_device_read_notes(c->s, sum, 1, &found));
-  KCL_TRY(kcl_amg_device_read_notes(c->s, flag, 1, left));
+  KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_number_coarse, n, KCL_ARG_BUFFER(m->state),
+                           KCL_ARG_BUFFER(m->before), KCL_ARG_INT(n), KCL_ARG_BUFFER(c->coarse)));
+  KCL_CALL(kcl_amg_device_read_notes(c->s, sum, 1, &found));
+  KCL_CALL(kcl_amg_device_read_notes(c->s, flag, 1, left));
   c->count = found;
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int split_points(coarsening *c, void *depend) {
   const int64_t n = c->A->rows;
   device_splitting m;
   cl_int left;
-  int rc;
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &m.first));
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &m.state));
-  KCL_TRY(kcl_amg_device_zeros(c->s, n, &m.ahead));
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &m.before));
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->coarse));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_begin_split, n, KCL_ARG_PATTERN(&c->S), KCL_ARG_INT(n),
-                          KCL_ARG_BUFFER(depend), KCL_ARG_BUFFER(m.first), KCL_ARG_BUFFER(m.state),
-                          KCL_ARG_BUFFER(m.ahead)));
-  KCL_TRY(some_split_rounds(c, &m, SPLIT_ROUNDS_FIRST, &left));
-  while (left) KCL_TRY(some_split_rounds(c, &m, SPLIT_ROUNDS_MORE, &left));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &m.first));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &m.state));
+  KCL_CALL(kcl_amg_device_zeros(c->s, n, &m.ahead));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &m.before));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->coarse));
+  KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_begin_split, n, KCL_ARG_PATTERN(&c->S), KCL_ARG_INT(n),
+                           KCL_ARG_BUFFER(depend), KCL_ARG_BUFFER(m.first), KCL_ARG_BUFFER(m.state),
+                           KCL_ARG_BUFFER(m.ahead)));
+  KCL_CALL(some_split_rounds(c, &m, SPLIT_ROUNDS_FIRST, &left));
+  while (left) KCL_CALL(some_split_rounds(c, &m, SPLIT_ROUNDS_MORE, &left));
   kcl_amg_device_drop(c->s, m.first);
   kcl_amg_device_drop(c->s, m.state);
   kcl_amg_device_drop(c->s, m.ahead);
   kcl_amg_device_drop(c->s, m.before);
   kcl_amg_device_drop(c->s, depend);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* The factors of interpolation. */
@@ -109,25 +102,23 @@ static int make_factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *
   const int64_t n = c->A->rows;
   const int team = kcl_amg_device_team(c->A);
   void *beta;
-  int rc;
   *L = (kcl_device_csr){.rows = n, .cols = n}, *B = (kcl_device_csr){.rows = n, .cols = c->count};
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &beta));
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &L->ptr));
-  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &B->ptr));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_sum_coarse, n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
-                          KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta)));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_sum_diagonal, n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
-                          KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta), KCL_ARG_BUFFER(c->weak),
-                          KCL_ARG_BUFFER(L->ptr), KCL_ARG_BUFFER(B->ptr)));
-  KCL_TRY(kcl_amg_device_shape_within(c->s, L, c->A->nnz + n));
-  KCL_TRY(kcl_amg_device_shape_within(c->s, B, c->A->nnz + n));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_fill_factors, n * team, KCL_ARG_CSR(&c->S),
-                          KCL_ARG_INT(n), KCL_ARG_INT(team), KCL_ARG_BUFFER(c->coarse),
-                          KCL_ARG_BUFFER(beta), KCL_ARG_BUFFER(c->weak), KCL_ARG_CSR(L),
-                          KCL_ARG_CSR(B)));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &beta));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &L->ptr));
+  KCL_CALL(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &B->ptr));
+  KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_sum_coarse, n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
+                           KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta)));
+  KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_sum_diagonal, n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
+                           KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta), KCL_ARG_BUFFER(c->weak),
+                           KCL_ARG_BUFFER(L->ptr), KCL_ARG_BUFFER(B->ptr)));
+  KCL_CALL(kcl_amg_device_shape_within(c->s, L, c->A->nnz + n));
+  KCL_CALL(kcl_amg_device_shape_within(c->s, B, c->A->nnz + n));
+  KCL_CALL(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_fill_factors, n * team, KCL_ARG_CSR(&c->S),
+                           KCL_ARG_INT(n), KCL_ARG_INT(team), KCL_ARG_BUFFER(c->coarse),
+                           KCL_ARG_BUFFER(beta), KCL_ARG_BUFFER(c->weak), KCL_ARG_CSR(L),
+                           KCL_ARG_CSR(B)));
   kcl_amg_device_drop(c->s, beta);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static void drop_coarsening(const coarsening *c) {

@@ -18,13 +18,10 @@ typedef struct device_estimate {
 } device_estimate;
 
 static int open_estimate(const kcl_device_nodes *g, int64_t cols, device_estimate *e) {
-  int rc;
-  KCL_TRY(kcl_amg_device_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->column));
-  KCL_TRY(kcl_amg_device_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->coarse));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->A->rows * DEVICE_KEYS, sizeof(cl_float), &e->row));
-  KCL_TRY(kcl_amg_device_memory(g->s, (int64_t)2 * KEY_PARTS, sizeof(cl_double), &e->part));
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->column));
+  KCL_CALL(kcl_amg_device_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->coarse));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->A->rows * DEVICE_KEYS, sizeof(cl_float), &e->row));
+  return kcl_amg_device_memory(g->s, (int64_t)2 * KEY_PARTS, sizeof(cl_double), &e->part);
 }
 
 static void close_estimate(const kcl_device_nodes *g, const device_estimate *e) {
@@ -36,18 +33,16 @@ static int run_estimate(const kcl_device_nodes *g, const kcl_device_csr *P,
                         const device_estimate *e) {
   const kcl_device_csr *A = g->A;
   const int64_t items = KEY_PARTS * KCL_AMG_DEVICE_GROUP;
-  int rc;
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_draw_keys, items, KCL_ARG_INT(P->cols),
-                          KCL_ARG_BUFFER(e->column), KCL_ARG_BUFFER(e->coarse)));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_join_columns, items, KCL_ARG_PATTERN(P),
-                          KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(e->column), KCL_ARG_BUFFER(e->row)));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_join_rows, items, KCL_ARG_PATTERN(A), KCL_ARG_PATTERN(P),
-                          KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(e->row), KCL_ARG_BUFFER(e->coarse),
-                          KCL_ARG_BUFFER(e->part)));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_sum_entries, items, KCL_ARG_INT(P->cols),
-                          KCL_ARG_BUFFER(e->coarse), KCL_ARG_BUFFER(e->part)));
-done:
-  return rc;
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_draw_keys, items, KCL_ARG_INT(P->cols),
+                           KCL_ARG_BUFFER(e->column), KCL_ARG_BUFFER(e->coarse)));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_join_columns, items, KCL_ARG_PATTERN(P),
+                           KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(e->column),
+                           KCL_ARG_BUFFER(e->row)));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_join_rows, items, KCL_ARG_PATTERN(A),
+                           KCL_ARG_PATTERN(P), KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(e->row),
+                           KCL_ARG_BUFFER(e->coarse), KCL_ARG_BUFFER(e->part)));
+  return KCL_LAUNCH_EACH(g->s, KCL_KERNEL_sum_entries, items, KCL_ARG_INT(P->cols),
+                         KCL_ARG_BUFFER(e->coarse), KCL_ARG_BUFFER(e->part));
 }
 
 int kcl_amg_device_check_limit(const kcl_device_nodes *g, const kcl_device_csr *P) {

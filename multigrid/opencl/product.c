@@ -100,8 +100,7 @@ static bool next_range(const device_product *p, const cl_int *found, class_range
 
 /* bound [rows] of C's; classes, by keys of v columns: the note of the blocks in each. */
 static int list_bounds(const device_product *p, int v, void *bound, int *classes) {
-  int rc = kcl_amg_device_notes(p->s, CLASSES, classes);
-  if (rc) return rc;
+  KCL_CALL(kcl_amg_device_notes(p->s, CLASSES, classes));
   return KCL_LAUNCH(p->s, KCL_KERNEL_list_by_bound, count_row_groups(p) * LISTERS, LISTERS,
                     KCL_ARG_PATTERN(p->A), KCL_ARG_ENDS(p->A), KCL_ARG_BUFFER(p->B.ptr),
                     KCL_ARG_ENDS(&p->B), KCL_ARG_INT(p->A->rows), KCL_ARG_INT(v),
@@ -109,8 +108,7 @@ static int list_bounds(const device_product *p, int v, void *bound, int *classes
 }
 
 static int list_lengths(const device_product *p, int *classes) {
-  int rc = kcl_amg_device_notes(p->s, CLASSES, classes);
-  if (rc) return rc;
+  KCL_CALL(kcl_amg_device_notes(p->s, CLASSES, classes));
   return KCL_LAUNCH(p->s, KCL_KERNEL_list_by_length, count_row_groups(p) * ROWS_PER_BLOCK,
                     ROWS_PER_BLOCK, KCL_ARG_BUFFER(p->C->ptr), KCL_ARG_INT(p->A->rows),
                     KCL_ARG_BUFFER(p->list), KCL_ARG_NOTE(p->s, *classes));
@@ -126,22 +124,18 @@ static int read_classes(device_product *p, int classes, cl_int *found) {
 static int count_products_of_rows(device_product *p, int *failed) {
   class_range r = {0};
   cl_int found[CLASSES];
-  int rc;
-  KCL_TRY(list_bounds(p, columns_per_block(&p->B), p->C->ptr, &r.notes));
-  KCL_TRY(read_classes(p, r.notes, found));
-  KCL_TRY(kcl_amg_device_notes(p->s, 1, failed));
-  for (; next_range(p, found, &r); r.first = r.last + 1) KCL_TRY(count_range(p, &r, *failed));
-done:
-  return rc;
+  KCL_CALL(list_bounds(p, columns_per_block(&p->B), p->C->ptr, &r.notes));
+  KCL_CALL(read_classes(p, r.notes, found));
+  KCL_CALL(kcl_amg_device_notes(p->s, 1, failed));
+  for (; next_range(p, found, &r); r.first = r.last + 1) KCL_CALL(count_range(p, &r, *failed));
+  return KCL_OK;
 }
 
 static int fill_product(device_product *p, int classes) {
   class_range r = {.notes = classes};
-  int rc;
-  KCL_TRY(read_classes(p, classes, p->found));
-  for (; next_range(p, p->found, &r); r.first = r.last + 1) KCL_TRY(fill_range(p, &r));
-done:
-  return rc;
+  KCL_CALL(read_classes(p, classes, p->found));
+  for (; next_range(p, p->found, &r); r.first = r.last + 1) KCL_CALL(fill_range(p, &r));
+  return KCL_OK;
 }
 
 static int open_list(device_product *p) {
@@ -157,18 +151,17 @@ static int open_product(device_product *p) {
 
 static int multiply_in_classes(device_product *p) {
   kcl_device_csr *C = p->C;
-  int failed, classes, rc;
+  int failed, classes;
   cl_int too_long;
-  KCL_TRY(open_product(p));
-  KCL_TRY(count_products_of_rows(p, &failed));
-  KCL_TRY(kcl_amg_device_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
-  KCL_TRY(list_lengths(p, &classes));
-  KCL_TRY(kcl_amg_device_shape(p->s, C)); /* waits for all of these notes */
-  KCL_TRY(kcl_amg_device_read_notes(p->s, failed, 1, &too_long));
-  KCL_TRY(too_long || C->longest > LONGEST_PRODUCT_ROW ? KCL_UNSUITED : fill_product(p, classes));
+  KCL_CALL(open_product(p));
+  KCL_CALL(count_products_of_rows(p, &failed));
+  KCL_CALL(kcl_amg_device_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
+  KCL_CALL(list_lengths(p, &classes));
+  KCL_CALL(kcl_amg_device_shape(p->s, C)); /* waits for all of these notes */
+  KCL_CALL(kcl_amg_device_read_notes(p->s, failed, 1, &too_long));
+  KCL_CALL(too_long || C->longest > LONGEST_PRODUCT_ROW ? KCL_UNSUITED : fill_product(p, classes));
   kcl_amg_device_drop(p->s, p->list);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int multiply_loosely(device_product *p) {
@@ -194,22 +187,20 @@ done:
 static int multiply_within(device_product *p, int longest) {
   kcl_device_csr *C = p->C;
   class_range r = {.blocks = count_row_groups(p)};
-  int rc;
-  KCL_TRY(open_product(p));
-  KCL_TRY(kcl_amg_device_memory(p->s, C->rows, sizeof(cl_int), &C->end));
-  KCL_TRY(KCL_LAUNCH_EACH(p->s, KCL_KERNEL_space_rows, C->rows + 1, KCL_ARG_INT(C->rows),
-                          KCL_ARG_INT(longest), KCL_ARG_BUFFER(C->ptr)));
+  KCL_CALL(open_product(p));
+  KCL_CALL(kcl_amg_device_memory(p->s, C->rows, sizeof(cl_int), &C->end));
+  KCL_CALL(KCL_LAUNCH_EACH(p->s, KCL_KERNEL_space_rows, C->rows + 1, KCL_ARG_INT(C->rows),
+                           KCL_ARG_INT(longest), KCL_ARG_BUFFER(C->ptr)));
   C->nnz = C->rows * longest;
   C->filled = C->nnz / 2;
   C->longest = longest;
-  KCL_TRY(kcl_amg_device_shape(p->s, C));
-  KCL_TRY(list_lengths(p, &r.notes));
+  KCL_CALL(kcl_amg_device_shape(p->s, C));
+  KCL_CALL(list_lengths(p, &r.notes));
   while (class_capacity(r.first) < longest) r.first++;
   r.last = r.first;
-  KCL_TRY(fill_range(p, &r));
+  KCL_CALL(fill_range(p, &r));
   kcl_amg_device_drop(p->s, p->list);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* A B in the given pattern, in which every product is expected to have a place; entries without products are zero. No wait. */
@@ -217,7 +208,6 @@ static int multiply_like(device_product *p, const kcl_device_csr *pattern,
                          const kcl_galerkin_shape *shape) {
   kcl_device_csr *C = p->C;
   class_range r = {0};
-  int rc;
   *C = (kcl_device_csr){.rows = p->A->rows,
                         .cols = p->B.cols,
                         .nnz = pattern->nnz,
@@ -225,15 +215,14 @@ static int multiply_like(device_product *p, const kcl_device_csr *pattern,
                         .ptr = pattern->ptr,
                         .col = pattern->col,
                         .block = p->B.block};
-  KCL_TRY(open_list(p));
-  KCL_TRY(kcl_amg_device_memory(p->s, C->nnz, sizeof(cl_double), &C->val));
-  KCL_TRY(list_lengths(p, &r.notes));
-  KCL_TRY(kcl_amg_device_notes(p->s, 1, &p->astray));
-  for (; next_range(p, shape->blocks, &r); r.first = r.last + 1) KCL_TRY(refill_range(p, &r));
-  KCL_TRY(kcl_amg_device_expect_none(p->s, p->astray));
+  KCL_CALL(open_list(p));
+  KCL_CALL(kcl_amg_device_memory(p->s, C->nnz, sizeof(cl_double), &C->val));
+  KCL_CALL(list_lengths(p, &r.notes));
+  KCL_CALL(kcl_amg_device_notes(p->s, 1, &p->astray));
+  for (; next_range(p, shape->blocks, &r); r.first = r.last + 1) KCL_CALL(refill_range(p, &r));
+  KCL_CALL(kcl_amg_device_expect_none(p->s, p->astray));
   kcl_amg_device_drop(p->s, p->list);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_amg_device_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,

@@ -12,14 +12,11 @@ int kcl_amg_device_team(const kcl_device_csr *A) {
 int kcl_amg_device_scan(kcl_device_setup *s, const void *in, int64_t n, void *out, int *note) {
   const int64_t blocks = n ? (n + SCAN_BLOCK - 1) / SCAN_BLOCK : 1;
   const void *sums;
-  int rc;
-  KCL_TRY(kcl_amg_device_notes(s, 3, note));
-  KCL_TRY(kcl_amg_device_messages(s, blocks, &sums));
-  rc = KCL_LAUNCH_EACH(s, KCL_KERNEL_scan, blocks * KCL_AMG_DEVICE_GROUP, KCL_ARG_BUFFER(in),
-                       KCL_ARG_INT(n), KCL_ARG_BUFFER(out), KCL_ARG_BUFFER(sums),
-                       KCL_ARG_NOTE(s, *note));
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_notes(s, 3, note));
+  KCL_CALL(kcl_amg_device_messages(s, blocks, &sums));
+  return KCL_LAUNCH_EACH(s, KCL_KERNEL_scan, blocks * KCL_AMG_DEVICE_GROUP, KCL_ARG_BUFFER(in),
+                         KCL_ARG_INT(n), KCL_ARG_BUFFER(out), KCL_ARG_BUFFER(sums),
+                         KCL_ARG_NOTE(s, *note));
 }
 
 int kcl_amg_device_shape_within(kcl_device_setup *s, kcl_device_csr *C, int64_t most) {
@@ -37,43 +34,38 @@ int kcl_amg_device_shape(kcl_device_setup *s, kcl_device_csr *C) {
 
 int kcl_amg_device_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *T) {
   void *taken, *row, *entry;
-  int rc;
   *T = (kcl_device_csr){.rows = A->cols, .cols = A->rows};
-  KCL_TRY(kcl_amg_device_zeros(s, T->rows, &T->ptr));
-  KCL_TRY(kcl_amg_device_zeros(s, T->rows, &taken));
-  KCL_TRY(kcl_amg_device_memory(s, A->nnz, sizeof(cl_int), &row));
-  KCL_TRY(kcl_amg_device_memory(s, A->nnz, sizeof(cl_int), &entry));
-  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_count_columns, A->rows, KCL_ARG_PATTERN(A),
-                          KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(T->ptr)));
-  KCL_TRY(kcl_amg_device_shape_within(s, T, A->nnz));
-  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_scatter_columns, A->rows, KCL_ARG_PATTERN(A),
-                          KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(T->ptr), KCL_ARG_BUFFER(taken),
-                          KCL_ARG_BUFFER(row), KCL_ARG_BUFFER(entry)));
-  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_place_columns, T->rows * kcl_amg_device_team(T),
-                          KCL_ARG_BUFFER(T->ptr), KCL_ARG_INT(T->rows),
-                          KCL_ARG_INT(kcl_amg_device_team(T)), KCL_ARG_BUFFER(row),
-                          KCL_ARG_BUFFER(entry), KCL_ARG_BUFFER(A->val), KCL_ARG_BUFFER(T->col),
-                          KCL_ARG_BUFFER(T->val)));
+  KCL_CALL(kcl_amg_device_zeros(s, T->rows, &T->ptr));
+  KCL_CALL(kcl_amg_device_zeros(s, T->rows, &taken));
+  KCL_CALL(kcl_amg_device_memory(s, A->nnz, sizeof(cl_int), &row));
+  KCL_CALL(kcl_amg_device_memory(s, A->nnz, sizeof(cl_int), &entry));
+  KCL_CALL(KCL_LAUNCH_EACH(s, KCL_KERNEL_count_columns, A->rows, KCL_ARG_PATTERN(A),
+                           KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(T->ptr)));
+  KCL_CALL(kcl_amg_device_shape_within(s, T, A->nnz));
+  KCL_CALL(KCL_LAUNCH_EACH(s, KCL_KERNEL_scatter_columns, A->rows, KCL_ARG_PATTERN(A),
+                           KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(T->ptr), KCL_ARG_BUFFER(taken),
+                           KCL_ARG_BUFFER(row), KCL_ARG_BUFFER(entry)));
+  KCL_CALL(KCL_LAUNCH_EACH(s, KCL_KERNEL_place_columns, T->rows * kcl_amg_device_team(T),
+                           KCL_ARG_BUFFER(T->ptr), KCL_ARG_INT(T->rows),
+                           KCL_ARG_INT(kcl_amg_device_team(T)), KCL_ARG_BUFFER(row),
+                           KCL_ARG_BUFFER(entry), KCL_ARG_BUFFER(A->val), KCL_ARG_BUFFER(T->col),
+                           KCL_ARG_BUFFER(T->val)));
   kcl_amg_device_drop(s, taken);
   kcl_amg_device_drop(s, row);
   kcl_amg_device_drop(s, entry);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_amg_device_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most,
                             kcl_device_csr *C) {
-  int rc;
   *C = (kcl_device_csr){.rows = A->rows, .cols = A->cols};
-  KCL_TRY(kcl_amg_device_memory(s, C->rows, sizeof(cl_int), &C->ptr));
-  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_count_largest, A->rows, KCL_ARG_BUFFER(A->ptr),
-                          KCL_ARG_ENDS(A), KCL_ARG_INT(A->rows), KCL_ARG_INT(most),
-                          KCL_ARG_BUFFER(C->ptr)));
-  KCL_TRY(kcl_amg_device_shape_within(s, C, A->nnz < most * A->rows ? A->nnz : most * A->rows));
-  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_keep_largest, A->rows, KCL_ARG_CSR(A), KCL_ARG_ENDS(A),
-                          KCL_ARG_INT(A->rows), KCL_ARG_INT(most), KCL_ARG_CSR(C)));
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_memory(s, C->rows, sizeof(cl_int), &C->ptr));
+  KCL_CALL(KCL_LAUNCH_EACH(s, KCL_KERNEL_count_largest, A->rows, KCL_ARG_BUFFER(A->ptr),
+                           KCL_ARG_ENDS(A), KCL_ARG_INT(A->rows), KCL_ARG_INT(most),
+                           KCL_ARG_BUFFER(C->ptr)));
+  KCL_CALL(kcl_amg_device_shape_within(s, C, A->nnz < most * A->rows ? A->nnz : most * A->rows));
+  return KCL_LAUNCH_EACH(s, KCL_KERNEL_keep_largest, A->rows, KCL_ARG_CSR(A), KCL_ARG_ENDS(A),
+                         KCL_ARG_INT(A->rows), KCL_ARG_INT(most), KCL_ARG_CSR(C));
 }
 
 int kcl_amg_device_round(kcl_device_setup *s, const kcl_device_csr *A) {

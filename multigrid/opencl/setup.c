@@ -114,8 +114,7 @@ int kcl_amg_device_launch(kcl_device_setup *s, kcl_amg_kernel kernel, int64_t it
                           const kcl_arg *arg, int args) {
   const size_t global = ((size_t)(items ? items : 1) + group - 1) / group * group;
   cl_int code = CL_SUCCESS;
-  int rc = s->built ? KCL_OK : build_kernels(s);
-  if (rc) return rc;
+  KCL_CALL(s->built ? KCL_OK : build_kernels(s));
   const cl_kernel k = s->kernel[kernel];
   for (int i = 0; i < args && !code; i++)
     code = clSetKernelArg(k, (cl_uint)i, arg[i].size, arg[i].value);
@@ -154,8 +153,7 @@ void kcl_amg_device_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
 
 static int fill_memory(kcl_device_setup *s, int64_t count, const void *element, size_t size,
                        void **out) {
-  int rc = kcl_amg_device_memory(s, count, size, out);
-  if (rc) return rc;
+  KCL_CALL(kcl_amg_device_memory(s, count, size, out));
   return kcl_cl_check(
       s->ctx,
       clEnqueueFillBuffer(s->ctx->opencl->queue, *out, element, size, 0, ((size_t)count + 1) * size,
@@ -282,8 +280,7 @@ static void begin_ahead_of_use(kcl_device_setup *s, bool aggregation) {
 
 int kcl_amg_device_open(kcl_context *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
   *out = take_idle_setup(ctx->opencl, type);
-  int rc = *out ? KCL_OK : create_setup(ctx, type, out);
-  if (rc) return rc;
+  KCL_CALL(*out ? KCL_OK : create_setup(ctx, type, out));
   begin_ahead_of_use(*out, aggregation);
   return kcl_amg_device_zeros(*out, NOTES_ROOM, &(*out)->notes);
 }

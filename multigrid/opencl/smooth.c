@@ -29,19 +29,16 @@ static void close_lanczos(const device_lanczos *l) {
 static int enqueue_lanczos_step(const device_lanczos *l, int k) {
   const int64_t n = l->A->rows, items = LANCZOS_PARTS * KCL_AMG_DEVICE_GROUP;
   const cl_mem v = l->v[k % 2], before = l->v[1 - k % 2];
-  int rc;
-  KCL_TRY(KCL_LAUNCH_EACH(l->s, KCL_KERNEL_lanczos_multiply, items, KCL_ARG_CSR(l->A),
-                          KCL_ARG_INT(n), KCL_ARG_INT(kcl_amg_device_team(l->A)), KCL_ARG_INT(k),
-                          KCL_ARG_BUFFER(l->d), KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(v),
-                          KCL_ARG_BUFFER(l->w), KCL_ARG_BUFFER(l->part[0]),
-                          KCL_ARG_BUFFER(l->part[1]), KCL_ARG_BUFFER(l->scalars)));
-  KCL_TRY(KCL_LAUNCH_EACH(l->s, KCL_KERNEL_lanczos_orthogonalise, items, KCL_ARG_INT(n),
-                          KCL_ARG_INT(k), KCL_ARG_BUFFER(l->d), KCL_ARG_BUFFER(l->u),
-                          KCL_ARG_BUFFER(l->w), KCL_ARG_BUFFER(v), KCL_ARG_BUFFER(before),
-                          KCL_ARG_BUFFER(l->part[1]), KCL_ARG_BUFFER(l->part[0]),
-                          KCL_ARG_BUFFER(l->scalars)));
-done:
-  return rc;
+  KCL_CALL(KCL_LAUNCH_EACH(l->s, KCL_KERNEL_lanczos_multiply, items, KCL_ARG_CSR(l->A),
+                           KCL_ARG_INT(n), KCL_ARG_INT(kcl_amg_device_team(l->A)), KCL_ARG_INT(k),
+                           KCL_ARG_BUFFER(l->d), KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(v),
+                           KCL_ARG_BUFFER(l->w), KCL_ARG_BUFFER(l->part[0]),
+                           KCL_ARG_BUFFER(l->part[1]), KCL_ARG_BUFFER(l->scalars)));
+  return KCL_LAUNCH_EACH(l->s, KCL_KERNEL_lanczos_orthogonalise, items, KCL_ARG_INT(n),
+                         KCL_ARG_INT(k), KCL_ARG_BUFFER(l->d), KCL_ARG_BUFFER(l->u),
+                         KCL_ARG_BUFFER(l->w), KCL_ARG_BUFFER(v), KCL_ARG_BUFFER(before),
+                         KCL_ARG_BUFFER(l->part[1]), KCL_ARG_BUFFER(l->part[0]),
+                         KCL_ARG_BUFFER(l->scalars));
 }
 
 /* The scalars of all steps; Gershgorin's radii; is a diagonal entry not positive? */
@@ -51,17 +48,15 @@ typedef struct lanczos_results {
 
 static int run_lanczos_steps(device_lanczos *l, lanczos_results *out) {
   const int64_t n = l->A->rows, items = LANCZOS_PARTS * KCL_AMG_DEVICE_GROUP;
-  int rc;
-  KCL_TRY(open_lanczos(l));
-  KCL_TRY(KCL_LAUNCH_EACH(l->s, KCL_KERNEL_lanczos_start, items, KCL_ARG_CSR(l->A), KCL_ARG_INT(n),
-                          KCL_ARG_INT(kcl_amg_device_team(l->A)), KCL_ARG_BUFFER(l->d),
-                          KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(l->part[0]),
-                          KCL_ARG_BUFFER(l->scalars)));
-  for (int k = 0; k < DEVICE_STEPS; k++) KCL_TRY(enqueue_lanczos_step(l, k));
-  KCL_TRY(kcl_amg_device_read(l->s, l->scalars, 0, sizeof *out, out));
+  KCL_CALL(open_lanczos(l));
+  KCL_CALL(KCL_LAUNCH_EACH(l->s, KCL_KERNEL_lanczos_start, items, KCL_ARG_CSR(l->A), KCL_ARG_INT(n),
+                           KCL_ARG_INT(kcl_amg_device_team(l->A)), KCL_ARG_BUFFER(l->d),
+                           KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(l->part[0]),
+                           KCL_ARG_BUFFER(l->scalars)));
+  for (int k = 0; k < DEVICE_STEPS; k++) KCL_CALL(enqueue_lanczos_step(l, k));
+  KCL_CALL(kcl_amg_device_read(l->s, l->scalars, 0, sizeof *out, out));
   close_lanczos(l);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* D^-1, and the largest eigenvalue, as kcl_sparse_largest finds it. */
@@ -69,8 +64,7 @@ static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, doub
   device_lanczos l = {.s = s, .A = A, .d = d};
   lanczos_results r;
   double bound = 0;
-  int rc = run_lanczos_steps(&l, &r);
-  if (rc) return rc;
+  KCL_CALL(run_lanczos_steps(&l, &r));
   if (r.not_positive != 0) return KCL_NOT_POSITIVE;
   for (int i = 0; i < LANCZOS_PARTS; i++) bound = fmax(bound, r.radius[i]);
   *largest = kcl_largest_ritz(r.alpha, r.beta, bound);
@@ -83,8 +77,7 @@ void kcl_amg_device_free(kcl_context *ctx, void *buffer) { kcl_pool_give(ctx, bu
 static int step_diagonal(kcl_device_setup *s, const kcl_device_csr *A, bool l1, const void *d,
                          int *doubt) {
   const int team = kcl_amg_device_team(A);
-  int rc = kcl_amg_device_notes(s, 1, doubt);
-  if (rc) return rc;
+  KCL_CALL(kcl_amg_device_notes(s, 1, doubt));
   return KCL_LAUNCH_EACH(s, KCL_KERNEL_step_diagonal, A->rows * team, KCL_ARG_CSR(A),
                          KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_INT(l1),
                          KCL_ARG_BUFFER(d), KCL_ARG_NOTE(s, *doubt));

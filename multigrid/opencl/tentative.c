@@ -10,55 +10,49 @@ enum { SHORT_AGGREGATE = 64, NARROW_BLOCK = 8 };
 /* member: the nodes of each aggregate in any order, from start on. */
 static int list_members(const kcl_device_nodes *g, void **start, void **member) {
   void *taken;
-  int note, rc;
-  KCL_TRY(kcl_amg_device_zeros(g->s, g->count, start));
-  KCL_TRY(kcl_amg_device_zeros(g->s, g->count, &taken));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), member));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
-                          KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start)));
-  KCL_TRY(kcl_amg_device_scan(g->s, *start, g->count, *start, &note));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_scatter_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
-                          KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start), KCL_ARG_BUFFER(taken),
-                          KCL_ARG_BUFFER(*member)));
+  int note;
+  KCL_CALL(kcl_amg_device_zeros(g->s, g->count, start));
+  KCL_CALL(kcl_amg_device_zeros(g->s, g->count, &taken));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), member));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
+                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start)));
+  KCL_CALL(kcl_amg_device_scan(g->s, *start, g->count, *start, &note));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_scatter_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
+                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start), KCL_ARG_BUFFER(taken),
+                           KCL_ARG_BUFFER(*member)));
   kcl_amg_device_drop(g->s, taken);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int shape_tentative_rows(const kcl_device_nodes *g, kcl_device_csr *T) {
   const int64_t rows = g->A->rows, vectors = g->rule->vectors;
-  int rc;
   *T = (kcl_device_csr){.rows = rows, .cols = g->count * vectors, .block = (int)vectors};
-  KCL_TRY(kcl_amg_device_memory(g->s, rows, sizeof(cl_int), &T->ptr));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_vectors, rows, KCL_ARG_BUFFER(g->aggregate),
-                          KCL_ARG_INT(rows), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(vectors),
-                          KCL_ARG_BUFFER(T->ptr)));
-  rc = kcl_amg_device_shape_within(g->s, T, rows * vectors);
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_memory(g->s, rows, sizeof(cl_int), &T->ptr));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_vectors, rows, KCL_ARG_BUFFER(g->aggregate),
+                           KCL_ARG_INT(rows), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(vectors),
+                           KCL_ARG_BUFFER(T->ptr)));
+  return kcl_amg_device_shape_within(g->s, T, rows * vectors);
 }
 
 static int tentative(const kcl_device_nodes *g, const void *B, kcl_device_csr *T, void **coarse) {
   const int block = g->rule->block, vectors = g->rule->vectors;
   void *start, *member, *place;
-  int rc;
-  KCL_TRY(list_members(g, &start, &member));
-  KCL_TRY(shape_tentative_rows(g, T));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &place));
-  KCL_TRY(kcl_amg_device_memory(g->s, g->count * vectors * vectors, sizeof(cl_double), coarse));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_place_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
-                          KCL_ARG_INT(g->nodes), KCL_ARG_INT(block), KCL_ARG_INT(vectors),
-                          KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(member), KCL_ARG_BUFFER(B),
-                          KCL_ARG_BUFFER(place), KCL_ARG_CSR(T)));
-  KCL_TRY(KCL_LAUNCH(g->s, KCL_KERNEL_orthonormalise, g->count * ITEMS_PER_AGGREGATE,
-                     ITEMS_PER_AGGREGATE, KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(place),
-                     KCL_ARG_INT(block), KCL_ARG_INT(vectors), KCL_ARG_BUFFER(T->val),
-                     KCL_ARG_BUFFER(*coarse)));
+  KCL_CALL(list_members(g, &start, &member));
+  KCL_CALL(shape_tentative_rows(g, T));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &place));
+  KCL_CALL(kcl_amg_device_memory(g->s, g->count * vectors * vectors, sizeof(cl_double), coarse));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_place_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
+                           KCL_ARG_INT(g->nodes), KCL_ARG_INT(block), KCL_ARG_INT(vectors),
+                           KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(member), KCL_ARG_BUFFER(B),
+                           KCL_ARG_BUFFER(place), KCL_ARG_CSR(T)));
+  KCL_CALL(KCL_LAUNCH(g->s, KCL_KERNEL_orthonormalise, g->count * ITEMS_PER_AGGREGATE,
+                      ITEMS_PER_AGGREGATE, KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(place),
+                      KCL_ARG_INT(block), KCL_ARG_INT(vectors), KCL_ARG_BUFFER(T->val),
+                      KCL_ARG_BUFFER(*coarse)));
   kcl_amg_device_drop(g->s, start);
   kcl_amg_device_drop(g->s, member);
   kcl_amg_device_drop(g->s, place);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* The factor of P = M T. */
@@ -67,32 +61,28 @@ static int make_smoothing_factor(const kcl_device_nodes *g, kcl_device_csr *M) {
   const int64_t n = A->rows;
   const int block = g->rule->block, team = kcl_amg_device_team(A);
   void *d;
-  int rc;
   *M = (kcl_device_csr){.rows = n, .cols = n};
-  KCL_TRY(kcl_amg_device_memory(g->s, n, sizeof(cl_double), &d));
-  KCL_TRY(kcl_amg_device_memory(g->s, n, sizeof(cl_int), &M->ptr));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_kept, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
-                          KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
-                          KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d), KCL_ARG_BUFFER(M->ptr)));
-  KCL_TRY(kcl_amg_device_shape_within(g->s, M, A->nnz + n));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_fill_kept, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
-                          KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
-                          KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d),
-                          KCL_ARG_REAL(4.0 / 3 / g->rule->largest), KCL_ARG_CSR(M)));
+  KCL_CALL(kcl_amg_device_memory(g->s, n, sizeof(cl_double), &d));
+  KCL_CALL(kcl_amg_device_memory(g->s, n, sizeof(cl_int), &M->ptr));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_kept, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                           KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
+                           KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d), KCL_ARG_BUFFER(M->ptr)));
+  KCL_CALL(kcl_amg_device_shape_within(g->s, M, A->nnz + n));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_fill_kept, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                           KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
+                           KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d),
+                           KCL_ARG_REAL(4.0 / 3 / g->rule->largest), KCL_ARG_CSR(M)));
   kcl_amg_device_drop(g->s, d);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int multiply_prolongation(const kcl_device_nodes *g, const kcl_device_csr *T,
                                  kcl_device_csr *P) {
   kcl_device_csr M;
-  int rc;
-  KCL_TRY(make_smoothing_factor(g, &M));
-  KCL_TRY(kcl_amg_device_product(g->s, &M, T, P));
+  KCL_CALL(make_smoothing_factor(g, &M));
+  KCL_CALL(kcl_amg_device_product(g->s, &M, T, P));
   kcl_amg_device_drop_matrix(g->s, &M);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 #define SMOOTHED(g, T)                                                                             \
@@ -106,35 +96,31 @@ static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T,
                              bool *done) {
   const int64_t n = g->A->rows;
   cl_int full = 0;
-  int note, rc;
+  int note;
   *done = g->rule->block == 1 && g->rule->vectors == 1 && g->A->longest <= SHORT_AGGREGATE;
   if (!*done) return KCL_OK;
   *P = (kcl_device_csr){.rows = n, .cols = g->count};
-  KCL_TRY(kcl_amg_device_memory(g->s, n, sizeof(cl_int), &P->ptr));
-  KCL_TRY(kcl_amg_device_notes(g->s, 1, &note));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_smoothed, n, SMOOTHED(g, T),
-                          KCL_ARG_BUFFER(P->ptr), KCL_ARG_NOTE(g->s, note)));
-  KCL_TRY(kcl_amg_device_scan(g->s, P->ptr, n, P->ptr, &P->note));
-  KCL_TRY(kcl_amg_device_measure(g->s, P));
-  KCL_TRY(kcl_amg_device_read_notes(g->s, note, 1, &full));
+  KCL_CALL(kcl_amg_device_memory(g->s, n, sizeof(cl_int), &P->ptr));
+  KCL_CALL(kcl_amg_device_notes(g->s, 1, &note));
+  KCL_CALL(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_smoothed, n, SMOOTHED(g, T),
+                           KCL_ARG_BUFFER(P->ptr), KCL_ARG_NOTE(g->s, note)));
+  KCL_CALL(kcl_amg_device_scan(g->s, P->ptr, n, P->ptr, &P->note));
+  KCL_CALL(kcl_amg_device_measure(g->s, P));
+  KCL_CALL(kcl_amg_device_read_notes(g->s, note, 1, &full));
   *done = !full;
   if (full) kcl_amg_device_drop(g->s, P->ptr);
   if (full) return KCL_OK;
-  KCL_TRY(kcl_amg_device_shape(g->s, P));
-  rc = KCL_LAUNCH_EACH(g->s, KCL_KERNEL_fill_smoothed, n, SMOOTHED(g, T), KCL_ARG_CSR(P));
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_shape(g->s, P));
+  return KCL_LAUNCH_EACH(g->s, KCL_KERNEL_fill_smoothed, n, SMOOTHED(g, T), KCL_ARG_CSR(P));
 }
 
 static int smooth(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P) {
   bool done;
-  int rc;
-  KCL_TRY(smooth_short_rows(g, T, P, &done));
-  if (!done) KCL_TRY(multiply_prolongation(g, T, P));
+  KCL_CALL(smooth_short_rows(g, T, P, &done));
+  if (!done) KCL_CALL(multiply_prolongation(g, T, P));
   kcl_amg_device_drop_matrix(g->s, T);
-  rc = kcl_amg_device_check_limit(g, P);
+  const int rc = kcl_amg_device_check_limit(g, P);
   if (rc) kcl_amg_device_drop_matrix(g->s, P);
-done:
   return rc;
 }
 

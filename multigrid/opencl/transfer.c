@@ -45,15 +45,13 @@ static int upload_distances(kcl_device_setup *s, const kcl_csr *A, const kcl_dev
   const kcl_upload u = {sizeof(int16_t), A->nnz, fill_distances, A};
   const int team = kcl_amg_device_team(out);
   void *distance;
-  int rc;
-  KCL_TRY(kcl_amg_device_memory(s, A->nnz, sizeof(int16_t), &distance));
-  KCL_TRY(kcl_opencl_write(kcl_amg_device_context(s), distance, &u, "uploading columns"));
-  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_restore_columns, A->rows * team, KCL_ARG_BUFFER(out->ptr),
-                          KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(distance),
-                          KCL_ARG_BUFFER(out->col)));
+  KCL_CALL(kcl_amg_device_memory(s, A->nnz, sizeof(int16_t), &distance));
+  KCL_CALL(kcl_opencl_write(kcl_amg_device_context(s), distance, &u, "uploading columns"));
+  KCL_CALL(KCL_LAUNCH_EACH(s, KCL_KERNEL_restore_columns, A->rows * team, KCL_ARG_BUFFER(out->ptr),
+                           KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(distance),
+                           KCL_ARG_BUFFER(out->col)));
   kcl_amg_device_drop(s, distance);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int upload_columns(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
@@ -103,17 +101,15 @@ static int upload_narrow(kcl_device_setup *s, const kcl_csr *A, const kcl_device
   const kcl_upload same = {1, 4 * A->nnz, kcl_fill_bytes, A->val},
                    narrowed = {4, A->nnz, fill_narrow, &all};
   void *val;
-  int rc;
-  KCL_TRY(kcl_amg_device_memory(s, A->nnz, sizeof(float), &val));
-  KCL_TRY(kcl_opencl_write(kcl_amg_device_context(s), val, A->type == KCL_S ? &same : &narrowed,
-                           "uploading values"));
+  KCL_CALL(kcl_amg_device_memory(s, A->nnz, sizeof(float), &val));
+  KCL_CALL(kcl_opencl_write(kcl_amg_device_context(s), val, A->type == KCL_S ? &same : &narrowed,
+                            "uploading values"));
   *lost = failed;
   if (!*lost)
-    KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_widen, A->nnz, KCL_ARG_BUFFER(val), KCL_ARG_INT(A->nnz),
-                            KCL_ARG_BUFFER(out->val)));
+    KCL_CALL(KCL_LAUNCH_EACH(s, KCL_KERNEL_widen, A->nnz, KCL_ARG_BUFFER(val), KCL_ARG_INT(A->nnz),
+                             KCL_ARG_BUFFER(out->val)));
   kcl_amg_device_drop(s, val);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int upload_values(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
@@ -139,14 +135,12 @@ typedef struct distinct_rows {
 } distinct_rows;
 
 static int fill_distinct_rows(kcl_context *ctx, const kcl_repeats *r, distinct_rows *t) {
-  int rc;
   t->rows = r->count, t->entries = kcl_repeats_entries(r);
-  KCL_TRY(kcl_alloc(ctx, t->rows + 1, sizeof *t->start, "distinct rows", (void **)&t->start));
-  KCL_TRY(kcl_alloc(ctx, t->entries, sizeof *t->distance, "distinct rows", (void **)&t->distance));
-  KCL_TRY(kcl_alloc(ctx, t->entries, sizeof *t->val, "distinct rows", (void **)&t->val));
+  KCL_CALL(kcl_alloc(ctx, t->rows + 1, sizeof *t->start, "distinct rows", (void **)&t->start));
+  KCL_CALL(kcl_alloc(ctx, t->entries, sizeof *t->distance, "distinct rows", (void **)&t->distance));
+  KCL_CALL(kcl_alloc(ctx, t->entries, sizeof *t->val, "distinct rows", (void **)&t->val));
   kcl_repeats_rows(r, KCL_D, t->start, t->distance, t->val);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* Sends an array to new memory. */
@@ -161,22 +155,21 @@ static int restore(kcl_device_setup *s, const distinct_rows *t, const uint16_t *
                    const kcl_device_csr *out) {
   const int team = kcl_amg_device_team(out);
   void *codes, *start, *distance, *val;
-  int note, rc;
-  KCL_TRY(send_array(s, code, out->rows, sizeof *code, &codes));
-  KCL_TRY(send_array(s, t->start, t->rows + 1, sizeof *t->start, &start));
-  KCL_TRY(send_array(s, t->distance, t->entries, sizeof *t->distance, &distance));
-  KCL_TRY(send_array(s, t->val, t->entries, sizeof *t->val, &val));
-  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_count_repeats, out->rows, KCL_ARG_INT(out->rows),
-                          KCL_ARG_BUFFER(codes), KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(out->ptr)));
-  KCL_TRY(kcl_amg_device_scan(s, out->ptr, out->rows, out->ptr, &note));
-  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_restore_rows, out->rows * team, KCL_ARG_BUFFER(out->ptr),
-                          KCL_ARG_INT(out->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(codes),
-                          KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(distance), KCL_ARG_BUFFER(val),
-                          KCL_ARG_BUFFER(out->col), KCL_ARG_BUFFER(out->val)));
+  int note;
+  KCL_CALL(send_array(s, code, out->rows, sizeof *code, &codes));
+  KCL_CALL(send_array(s, t->start, t->rows + 1, sizeof *t->start, &start));
+  KCL_CALL(send_array(s, t->distance, t->entries, sizeof *t->distance, &distance));
+  KCL_CALL(send_array(s, t->val, t->entries, sizeof *t->val, &val));
+  KCL_CALL(KCL_LAUNCH_EACH(s, KCL_KERNEL_count_repeats, out->rows, KCL_ARG_INT(out->rows),
+                           KCL_ARG_BUFFER(codes), KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(out->ptr)));
+  KCL_CALL(kcl_amg_device_scan(s, out->ptr, out->rows, out->ptr, &note));
+  KCL_CALL(KCL_LAUNCH_EACH(s, KCL_KERNEL_restore_rows, out->rows * team, KCL_ARG_BUFFER(out->ptr),
+                           KCL_ARG_INT(out->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(codes),
+                           KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(distance), KCL_ARG_BUFFER(val),
+                           KCL_ARG_BUFFER(out->col), KCL_ARG_BUFFER(out->val)));
   kcl_amg_device_drop(s, codes), kcl_amg_device_drop(s, start);
   kcl_amg_device_drop(s, distance), kcl_amg_device_drop(s, val);
-done:
-  return rc;
+  return KCL_OK;
 }
 
 /* Uploads the distinct rows and a code per row. *done false: too many rows differ. */
@@ -217,32 +210,26 @@ static int upload_all(kcl_device_setup *s, const kcl_csr *A, const kcl_device_cs
 int kcl_amg_device_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
                           kcl_distinct_rows *distinct, kcl_device_csr *out) {
   bool done = false;
-  int rc;
   *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
   out->longest = known ? known->row_max : kcl_csr_longest_row(A);
-  KCL_TRY(kcl_amg_device_memory(s, A->rows, 4, &out->ptr));
-  KCL_TRY(kcl_amg_device_memory(s, A->nnz, 4, &out->col));
-  KCL_TRY(kcl_amg_device_memory(s, A->nnz, 8, &out->val));
-  if (worth_numbering(A, known, distinct)) KCL_TRY(upload_repeats(s, A, distinct, out, &done));
-  if (!done) rc = upload_all(s, A, out);
-done:
-  return rc;
+  KCL_CALL(kcl_amg_device_memory(s, A->rows, 4, &out->ptr));
+  KCL_CALL(kcl_amg_device_memory(s, A->nnz, 4, &out->col));
+  KCL_CALL(kcl_amg_device_memory(s, A->nnz, 8, &out->val));
+  if (worth_numbering(A, known, distinct)) KCL_CALL(upload_repeats(s, A, distinct, out, &done));
+  return done ? KCL_OK : upload_all(s, A, out);
 }
 
 int kcl_amg_device_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out) {
-  int32_t *ptr = NULL;
-  kcl_csr *C = *out = NULL;
-  int rc = kcl_amg_device_measure(s, A);
-  if (rc) return rc;
-  KCL_TRY(kcl_csr_create(kcl_amg_device_context(s), A->rows, A->cols, A->nnz, KCL_D, &C));
-  KCL_TRY(kcl_alloc(kcl_amg_device_context(s), A->rows + 1, sizeof *ptr, "row pointers",
-                    (void **)&ptr));
-  KCL_TRY(kcl_amg_device_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));
+  KCL_OWNED int32_t *ptr = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = *out = NULL;
+  KCL_CALL(kcl_amg_device_measure(s, A));
+  KCL_CALL(kcl_csr_create(kcl_amg_device_context(s), A->rows, A->cols, A->nnz, KCL_D, &C));
+  KCL_CALL(kcl_alloc(kcl_amg_device_context(s), A->rows + 1, sizeof *ptr, "row pointers",
+                     (void **)&ptr));
+  KCL_CALL(kcl_amg_device_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));
   for (int64_t i = 0; i <= A->rows; i++) C->row_ptr[i] = ptr[i];
-  if (A->nnz) KCL_TRY(kcl_amg_device_read(s, A->col, 0, (size_t)A->nnz * sizeof *C->col, C->col));
-  if (A->nnz) KCL_TRY(kcl_amg_device_read(s, A->val, 0, (size_t)A->nnz * sizeof(double), C->val));
+  if (A->nnz) KCL_CALL(kcl_amg_device_read(s, A->col, 0, (size_t)A->nnz * sizeof *C->col, C->col));
+  if (A->nnz) KCL_CALL(kcl_amg_device_read(s, A->val, 0, (size_t)A->nnz * sizeof(double), C->val));
   *out = C, C = NULL;
-done:
-  free(ptr), kcl_csr_free(&C);
-  return rc;
+  return KCL_OK;
 }

@@ -163,7 +163,7 @@ def names(kind: str) -> list[str]:
 
 
 def describe_name(kind: str, name: str, what: str = "summary") -> str:
-    """What is known of a name: its "summary"; of options also "default" and "values"; of generators "example"."""
+    """Facts about a name: its "summary"; of options also "default" and "values"; of generators "example"."""
     return string(lib.kcl_name_help(kind.encode(), name.encode(), what.encode()))
 
 

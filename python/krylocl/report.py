@@ -1,4 +1,4 @@
-"""What a solve reports."""
+"""Reports of solves."""
 from __future__ import annotations
 
 import json

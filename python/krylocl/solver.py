@@ -27,7 +27,7 @@ Callback = Callable[[Progress], Any]
 
 
 class _Monitor:
-    """What the progress callback needs: the caller's function, and the type of x."""
+    """Data of the progress callback: the caller's function, and the type of x."""
 
     def __init__(self, callback: Callback, columns: int, dtype: Any):
         self.callback, self.columns, self.dtype = callback, columns, dtype
@@ -47,7 +47,7 @@ def call_monitor(user: Any, p: Any) -> int:
 
 
 def _declared(solver: str, A: Any) -> dict[str, bool]:
-    """What a method takes a function A to be."""
+    """Properties of a function A, as methods see them."""
     return {"hermitian": solver in HERMITIAN, "positive": solver in HERMITIAN and solver != "minres",
             "adjoint": solver in WITH_ADJOINT or A.shape[0] != A.shape[1]}
 
@@ -185,7 +185,7 @@ class Solver:
         return x
 
     def _warn(self, results: Any, maxiter: int | None) -> None:
-        """Of the first column that did not converge."""
+        """The reason of the first column that did not converge."""
         asked = {lib.KCL_INTERRUPTED, lib.KCL_LEAST_SQUARES}
         if maxiter is not None or self.has_limit:
             asked.add(lib.KCL_ITERATION_LIMIT)
@@ -260,7 +260,7 @@ class Solver:
         return reports[0]
 
     def explain(self) -> str:
-        """What was chosen and why, and the stages of an iteration with their bytes."""
+        """The choices and their reasons, and the stages of an iteration with their bytes."""
         return explain(self.handle)
 
     def __repr__(self) -> str:

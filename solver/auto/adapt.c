@@ -1,11 +1,8 @@
 /* Around the correction loop: between two batches other formats are timed where that pays; after a method that gave up
  * the next one continues; after the solve its iterations and timings are remembered.
  */
-#include "core/base/context.h"
 #include "solver/auto/auto.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const double WORTH =
     0.01; /* seconds that a solve must take for its iterations to be remembered */
@@ -101,7 +98,7 @@ static kcl_reason activate_failed(kcl_loop *l) {
 }
 
 /* Best squared residual relative to the target's, of the active right-hand side that is furthest from it. */
-static double iterations_left(const kcl_loop *l) {
+static double best_distance(const kcl_loop *l) {
   double most = 0;
   for (int i = 0; i < l->nrhs; i++) {
     const kcl_rhs *v = &l->rhs[i];
@@ -298,7 +295,7 @@ static int next_method(kcl_selection *c, kcl_loop *l) {
   kcl_reason reason = activate_failed(l);
   if (l->interrupted) return KCL_OK;
   if (reason == KCL_CONVERGED) return try_rescue(c, l, INFINITY);
-  if (now >= 0 && cut_short(l)) c->reached[now] = iterations_left(l);
+  if (now >= 0 && cut_short(l)) c->reached[now] = best_distance(l);
   if ((rc = try_rescue(c, l, rescue_budget(c, l))) || solve_stopped(c, l)) return rc;
   if (activate_failed(l) == KCL_CONVERGED) return KCL_OK;
   if ((rc = next_engine(c, l, reason, &e)) || solve_stopped(c, l)) return rc;

@@ -219,8 +219,10 @@ bool kcl_auto_cg_forms_fit(const kcl_options *o);
 bool kcl_auto_remembers(const kcl_selection *c); /* does the file of choices matter here? */
 /* The remembered timing with the least seconds for set-up and solve, or NULL. */
 const kcl_timing *kcl_auto_best(const kcl_selection *c);
-void kcl_auto_say(char *text, size_t room, const char *format, ...) KCL_PRINTF(3, 4); /* appends */
-void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char *text, size_t room);
+void kcl_auto_say(char *text, size_t capacity, const char *format, ...)
+    KCL_PRINTF(3, 4); /* appends */
+void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char *text,
+                          size_t capacity);
 
 /* ---- trial.c, for adapt.c */
 typedef struct kcl_trial {

@@ -2,11 +2,8 @@
  * long, relative to one of the engine in use, as it moves bytes. Iterations follow from what A is (solver/auto/elliptic.c):
  * multigrid needs few where A is elliptic and may need many elsewhere; incomplete factors save a part of those without.
  */
-#include "core/base/context.h"
 #include "multigrid/levels.h"
 #include "solver/auto/auto.h"
-#include <math.h>
-#include <string.h>
 
 /* Iterations by what A is. 0: not a candidate there. */
 enum { SMOOTH, ELLIPTIC, NETWORK, OTHER, CLASSES };

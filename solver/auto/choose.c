@@ -1,20 +1,17 @@
 /* The first choice of method and format, by what is known without running anything: what was timed before on this device
  * for such a structure, else symmetry (solver/auto/methods.c) and predicted seconds (solver/engine/predict.c).
  */
-#include "core/base/context.h"
 #include "core/base/text.h"
 #include "core/tuning/rates.h"
 #include "solver/auto/auto.h"
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-void kcl_auto_say(char *text, size_t room, const char *format, ...) {
+void kcl_auto_say(char *text, size_t capacity, const char *format, ...) {
   size_t used = strlen(text);
   va_list args;
   va_start(args, format);
-  vsnprintf(text + used, room - used, format, args);
+  vsnprintf(text + used, capacity - used, format, args);
   va_end(args);
 }
 
@@ -37,19 +34,19 @@ bool kcl_auto_remembers(const kcl_selection *c) {
 
 /* "410 us per iteration, sell16 520 us": what was timed, `first` first. */
 void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char *text,
-                          size_t room) {
+                          size_t capacity) {
   const kcl_choice *known = &c->remembered;
-  kcl_auto_say(text, room, "%s per iteration", kcl_seconds_text(first->iteration).s);
+  kcl_auto_say(text, capacity, "%s per iteration", kcl_seconds_text(first->iteration).s);
   for (int i = 0; i < known->count; i++) {
     const kcl_timing *t = &known->timing[i];
     if (t == first || !(t->iteration < INFINITY) || !strcmp(t->format, "none")) continue;
     bool other = strcmp(t->method, first->method) || strcmp(t->precond, first->precond),
          plain = !strcmp(t->precond, "none");
-    kcl_auto_say(text, room, ", ");
+    kcl_auto_say(text, capacity, ", ");
     if (other)
-      kcl_auto_say(text, room, "%s%s%s in ", t->method, plain ? "" : " + ",
+      kcl_auto_say(text, capacity, "%s%s%s in ", t->method, plain ? "" : " + ",
                    plain ? "" : t->precond);
-    kcl_auto_say(text, room, "%s %s", t->format, kcl_seconds_text(t->iteration).s);
+    kcl_auto_say(text, capacity, "%s %s", t->format, kcl_seconds_text(t->iteration).s);
   }
 }
 
@@ -89,8 +86,8 @@ static int choose_form(kcl_selection *c) {
   return KCL_OK;
 }
 
-static void add_reason(char *why, size_t room, const char *reason) {
-  kcl_auto_say(why, room, "%s%s", why[0] ? "; " : "", reason);
+static void add_reason(char *why, size_t capacity, const char *reason) {
+  kcl_auto_say(why, capacity, "%s%s", why[0] ? "; " : "", reason);
 }
 
 /* The preconditioner that earlier solves of this structure switched to, the fastest, or NULL. */
@@ -104,28 +101,28 @@ static void explain_way(kcl_selection *c) {
   const kcl_system *s = c->system;
   const kcl_method *m = c->way.method;
   char *why = c->why_method, varies[80];
-  const size_t room = sizeof c->why_method;
+  const size_t capacity = sizeof c->why_method;
   why[0] = 0;
-  if (s->undecided.method) add_reason(why, room, kcl_auto_structure(s));
+  if (s->undecided.method) add_reason(why, capacity, kcl_auto_structure(s));
   if (c->way_recalled) {
-    add_reason(why, room,
+    add_reason(why, capacity,
                kcl_auto_is_cg_form(m->name)
                    ? "remembered as the fastest form of cg on this structure"
                    : "remembered, since it solved a system of this structure before");
-    add_reason(why, room, "KRYLOCL_CACHE= leaves the record out");
+    add_reason(why, capacity, "KRYLOCL_CACHE= leaves the record out");
     return;
   }
   if (s->undecided.precond && switched_to(c)) {
-    kcl_auto_say(why, room, "%sremembered: an earlier solve of this structure switched to %s",
+    kcl_auto_say(why, capacity, "%sremembered: an earlier solve of this structure switched to %s",
                  why[0] ? "; " : "", switched_to(c));
-    add_reason(why, room, "KRYLOCL_CACHE= leaves the record out");
+    add_reason(why, capacity, "KRYLOCL_CACHE= leaves the record out");
     return;
   }
   if (!s->undecided.precond || !c->way.precond->apply) return;
   snprintf(varies, sizeof varies, "the diagonal varies by a factor of %s",
            kcl_factor_text(s->stats.diagonal_ratio).s);
   if (isinf(s->stats.diagonal_ratio)) snprintf(varies, sizeof varies, "the diagonal has zeros");
-  add_reason(why, room, m->least_squares ? "columns scaled to norm 1" : varies);
+  add_reason(why, capacity, m->least_squares ? "columns scaled to norm 1" : varies);
 }
 
 /* ---------------------------------------------------------------- as before */
@@ -238,20 +235,20 @@ int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_f
   const kcl_system *s = c->system;
   kcl_type type = s->options.precision;
   char *why = c->why_format;
-  const size_t room = sizeof c->why_format;
+  const size_t capacity = sizeof c->why_format;
   if (!s->undecided.format) return take_named_format(c, f);
   if (keeps_format(c, c->way.method, before)) {
-    memcpy(why, before->why_format, room);
+    memcpy(why, before->why_format, capacity);
     return kcl_format_find(s->ctx, kcl_engine_format(before->engine), type, f);
   }
   const kcl_timing *known = s->undecided.measure ? NULL : kcl_auto_best(c);
   if (!known || strcmp(known->method, c->way.method->name) ||
       strcmp(known->precond, c->way.precond->name))
     return predicted_format(c, f);
-  snprintf(why, room, "remembered: ");
-  kcl_auto_say_timings(c, known, why, room);
+  snprintf(why, capacity, "remembered: ");
+  kcl_auto_say_timings(c, known, why, capacity);
   if (c->remembered.iterations)
-    kcl_auto_say(why, room, ", %lld iterations expected", (long long)c->remembered.iterations);
+    kcl_auto_say(why, capacity, ", %lld iterations expected", (long long)c->remembered.iterations);
   return kcl_format_find(s->ctx, known->format, type, f);
 }
 

@@ -3,10 +3,8 @@
  * converge is left once it has taken as long as the factorisation will. So both together take about twice the faster one at
  * most, whatever the predictions of iterations are worth (ski rental; Karlin et al. 1988).
  */
-#include "core/base/context.h"
 #include "core/base/text.h"
 #include "solver/auto/auto.h"
-#include <math.h>
 #include <stdio.h>
 
 static const char NAME[] = "direct";

@@ -8,10 +8,7 @@
  * Convection makes a_ij and a_ji differ: by p for a cell Peclet number of 2 p with central differences. On a grid that is N times as
  * coarse the number is N times as large.
  */
-#include "core/base/base.h"
 #include "solver/auto/auto.h"
-#include <math.h>
-#include <stdlib.h>
 
 static const double SUM =
     0.01; /* of the diagonal: the row of a diffusion, not of a dominant diagonal */

@@ -1,8 +1,6 @@
 /* The plan of "auto": methods by structure, each with a preconditioner, in the order in which they are tried. */
 #include "solver/auto/auto.h"
 #include "solver/engine/reproducible.h"
-#include <math.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- methods */
 

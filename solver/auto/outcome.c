@@ -3,8 +3,6 @@
  * set-up included; iteration: seconds predicted without it, INFINITY where it did not solve the system.
  */
 #include "solver/auto/auto.h"
-#include <math.h>
-#include <string.h>
 
 static const char NONE[] = "none", DIRECT[] = "direct";
 /* Times the seconds predicted without it, which are mostly too few, that the way may take. */

@@ -3,7 +3,6 @@
  * the method to have begun, so that a short solve is over before.
  */
 #include "solver/auto/auto.h"
-#include <math.h>
 
 static const double FACTOR =
     0.18; /* of the root of the condition number: a third of the bound for cg, as observed on

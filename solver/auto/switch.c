@@ -5,12 +5,9 @@
  * will, or half of it where they say that it takes twice as long: both together then take about twice the faster one at most (ski
  * rental; Karlin et al. 1988).
  */
-#include "core/base/context.h"
 #include "core/base/text.h"
 #include "solver/auto/auto.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const double WORTH = 1.5;          /* times as long: both predictions err */
 static const double SOON = 0.5, SURE = 2; /* by the slope alone: times the candidate's seconds */

@@ -5,11 +5,8 @@
  * between two passes over LOOP: all vectors and scalars are copied, and no step of the method is lost. Trials take at
  * most a tenth of the seconds that the solve is expected to take, or has taken.
  */
-#include "core/base/context.h"
 #include "solver/auto/auto.h"
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST = 4, LEAST = 8 /* iterations to time one */ };
 static const double NEAR = 1.6;     /* largest error of the model seen so far */
@@ -140,20 +137,17 @@ static int sample_again(kcl_selection *c, double budget, double *least) {
  * error. */
 static int try_one(kcl_selection *c, const kcl_method *m, const kcl_format *f, const kcl_trial *t,
                    double *least) {
-  kcl_engine *e = NULL;
+  KCL_OWNED_BY(kcl_engine_free) kcl_engine *e = NULL;
   double each;
-  int rc = KCL_OK;
-  if (kcl_engine_build_tested(c->system, m, c->engine->precond, f, &e)) goto done;
-  if (sample_engine(e, t->budget / 2, &each)) goto done;
+  if (kcl_engine_build_tested(c->system, m, c->engine->precond, f, &e)) return KCL_OK;
+  if (sample_engine(e, t->budget / 2, &each)) return KCL_OK;
   note_timing(c, e, each);
-  if (!t->in_a_solve) KCL_TRY(sample_again(c, t->budget / 2, least));
-  if (each >= *least || (t->in_a_solve && !kcl_engine_same_program(c->engine, e))) goto done;
-  if (t->in_a_solve) KCL_TRY(kcl_engine_carry(e, c->engine));
+  if (!t->in_a_solve) KCL_CALL(sample_again(c, t->budget / 2, least));
+  if (each >= *least || (t->in_a_solve && !kcl_engine_same_program(c->engine, e))) return KCL_OK;
+  if (t->in_a_solve) KCL_CALL(kcl_engine_carry(e, c->engine));
   kcl_selection_use(c, &e);
   *least = each;
-done:
-  kcl_engine_free(&e);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_trial_run(kcl_selection *c, const kcl_trial *t, double each) {

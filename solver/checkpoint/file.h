@@ -6,7 +6,6 @@
 #ifndef KCL_CHECKPOINT_FILE_H
 #define KCL_CHECKPOINT_FILE_H
 
-#include "core/base/base.h"
 #include "core/base/output.h"
 #include <stdio.h>
 

@@ -3,7 +3,6 @@
 #include "solver/checkpoint/file.h"
 #include "solver/checkpoint/format.h"
 #include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 int kcl_checkpoint_get(kcl_checkpoint_reader *r, void *data, size_t size) {

@@ -4,7 +4,6 @@
 #include "solver/checkpoint/format.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 uint64_t kcl_checkpoint_bytes(uint64_t size) { return sizeof(prefix) + size + sizeof(uint64_t); }

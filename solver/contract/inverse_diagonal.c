@@ -1,6 +1,4 @@
 /* The inverse of A's diagonal, row by row; for runs of equal rows once each; for runs of rows with the same offsets without columns. */
-#include "core/base/context.h"
-#include "core/matrix/offset_runs.h"
 #include "core/matrix/repeats.h"
 #include "solver/contract/precond.h"
 

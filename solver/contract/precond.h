@@ -48,7 +48,7 @@ typedef struct kcl_precond_kind {
   bool no_adjoint;    /* M^-H exists only where A = A^H */
   bool least_squares; /* with M->scale it stands for A^H A */
   bool multiplies;    /* apply multiplies by kcl_precond_system */
-  bool hierarchy;     /* refresh keeps an interpolation, which suits other values less well */
+  bool hierarchy;     /* update keeps an interpolation, which suits other values less well */
   /* On several ranks the same M as on one: it needs no other ranks' rows, or asks for them. The others are set up on each rank
    * for the diagonal block of its own rows, whose products know nothing of other ranks. */
   bool whole;
@@ -62,7 +62,7 @@ typedef struct kcl_precond_kind {
   int (*setup)(kcl_preconditioner *M, const kcl_precond_request *q); /* NULL: nothing to do */
   /* Set-up for new values in the pattern of the matrix that q->before was set up for, with the parts of it that remain valid;
    * NULL: by setup. */
-  int (*refresh)(kcl_preconditioner *M, const kcl_precond_request *q);
+  int (*update)(kcl_preconditioner *M, const kcl_precond_request *q);
   /* Records z = M^-1 r, or M^-H r; z and r are different vectors, r is not written. NULL: M = I. */
   void (*apply)(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint);
 } kcl_precond_kind;

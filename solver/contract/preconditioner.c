@@ -1,6 +1,5 @@
 /* The possessions of a preconditioner: vectors, matrices in formats; its end; binding it to a program. */
 #include "solver/contract/precond.h"
-#include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include <stdio.h>
 
@@ -196,15 +195,12 @@ static int add_sample(kcl_preconditioner *M, int64_t nnz, bool narrow) {
                      .val = (void *)(uintptr_t)one,
                      .type = M->type};
   const kcl_format *f;
-  kcl_stored *m = NULL;
-  int rc;
-  KCL_TRY(kcl_precond_level_format(M, 1, nnz, &f));
-  KCL_TRY(kcl_stored_build(M->ctx, f, &C, &m));
-  if (narrow) KCL_TRY(kcl_stored_narrow(m));
+  KCL_OWNED_BY(kcl_stored_free) kcl_stored *m = NULL;
+  KCL_CALL(kcl_precond_level_format(M, 1, nnz, &f));
+  KCL_CALL(kcl_stored_build(M->ctx, f, &C, &m));
+  if (narrow) KCL_CALL(kcl_stored_narrow(m));
   M->sample[M->samples++] = m, m = NULL;
-done:
-  kcl_stored_free(&m);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_precond_add_samples(kcl_preconditioner *M, bool narrow) {

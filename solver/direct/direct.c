@@ -2,7 +2,6 @@
  * (solver/direct/factor.c) and what refines and bounds with it (solver/direct/refine.c). Needs SuiteSparse.
  * Rectangular and singular systems: solver/direct/qr.c. */
 #include "core/base/context.h"
-#include "core/base/team.h"
 #include "solver/direct/factor.h"
 
 bool kcl_direct_available(void) {

@@ -21,7 +21,7 @@ int kcl_engine_application(kcl_context *ctx, kcl_preconditioner *M, kcl_type typ
   e->M = kcl_preconditioner_share(M);
   KCL_CALL(record_application(e, type, n, adjoint));
   KCL_CALL(kcl_executor_open(e->program, &e->executor));
-  KCL_CALL(kcl_timing_state(&e->executor));
+  KCL_CALL(kcl_timing_state(&e->executor, KCL_MAX_NRHS));
   *out = e, e = NULL;
   return KCL_OK;
 }

@@ -1,5 +1,4 @@
 /* Building an engine: the operators, the method recorded over them, an executor for the recorded program. */
-#include "core/base/context.h"
 #include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/engine.h"

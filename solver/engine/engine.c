@@ -1,5 +1,4 @@
 /* Engines: their parts, their cost, and how state moves from one to another. */
-#include "core/base/context.h"
 #include "solver/engine/engine.h"
 #include <stdio.h>
 
@@ -79,24 +78,24 @@ void kcl_engine_describe(kcl_engine *e, int asked_nrhs) {
   kcl_context *ctx = e->ctx;
   const kcl_stored *m = e->operators[0];
   char *text = e->kernel;
-  size_t used, room = sizeof e->kernel;
+  size_t used, capacity = sizeof e->kernel;
   if (!ctx->opencl)
-    snprintf(text, room, "native, %d thread%s", ctx->threads, ctx->threads > 1 ? "s" : "");
+    snprintf(text, capacity, "native, %d thread%s", ctx->threads, ctx->threads > 1 ? "s" : "");
   else if (m->shell.apply)
-    snprintf(text, room, "a function of the caller's");
+    snprintf(text, capacity, "a function of the caller's");
   else if (m->format->scatter)
-    snprintf(text, room, "%s, scatter", m->format->kernel);
+    snprintf(text, capacity, "%s, scatter", m->format->kernel);
   else
-    snprintf(text, room, "%s, %d work-item%s per row", m->format->kernel, m->kernel.lanes,
+    snprintf(text, capacity, "%s, %d work-item%s per row", m->format->kernel, m->kernel.lanes,
              m->kernel.lanes > 1 ? "s" : "");
   used = strlen(text);
-  if (m->note[0]) snprintf(text + used, room - used, ", %s", m->note);
-  kcl_tune_say(ctx, m->format->name, text, room);
+  if (m->note[0]) snprintf(text + used, capacity - used, ", %s", m->note);
+  kcl_tune_say(ctx, m->format->name, text, capacity);
   used = strlen(text);
   if (e->program->nrhs > 1)
-    snprintf(text + used, room - used, ", %d right-hand sides at once", e->program->nrhs);
+    snprintf(text + used, capacity - used, ", %d right-hand sides at once", e->program->nrhs);
   else if (asked_nrhs > 1)
-    snprintf(text + used, room - used, ", one right-hand side at a time");
+    snprintf(text + used, capacity - used, ", one right-hand side at a time");
 }
 
 /* ---------------------------------------------------------------- running */

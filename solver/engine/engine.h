@@ -69,9 +69,9 @@ int kcl_system_precond_kind(const kcl_system *s, const char *name, const kcl_pre
 int kcl_system_preconditioner(const kcl_system *s, const kcl_precond_kind *p, const kcl_method *m,
                               kcl_preconditioner **out);
 /* M from one of `before`, which were set up for other values in A's pattern, with the parts that remain valid. */
-int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *before,
-                                      const kcl_precond_kind *p, const kcl_method *m,
-                                      kcl_preconditioner **out);
+int kcl_system_update_preconditioner(const kcl_system *s, const kcl_preconds *before,
+                                     const kcl_precond_kind *p, const kcl_method *m,
+                                     kcl_preconditioner **out);
 /* Engines of other values are to apply M of this one: it gets A, with values of its own. values: of the system as given;
  * KCL_CHANGED: A is there with these alone, and they have been written over. */
 int kcl_engine_release_precond(kcl_engine *e, const void *values, bool changed);
@@ -102,9 +102,9 @@ int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_preco
 int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond_kind *p,
                          const char *format, double *seconds);
 
-/* The format in which a product with the system's A alone is predicted to be the fastest, and why: [room]. The system's
+/* The format in which a product with the system's A alone is predicted to be the fastest, and why: [capacity]. The system's
  * statistics are those of A. */
-int kcl_engine_choose(const kcl_system *s, const kcl_format **f, char *why, size_t room);
+int kcl_engine_choose(const kcl_system *s, const kcl_format **f, char *why, size_t capacity);
 
 const char *kcl_engine_format(const kcl_engine *e);  /* of A: its name */
 double kcl_engine_stored_bytes(const kcl_engine *e); /* of all operators, on the device */
@@ -127,6 +127,7 @@ int kcl_engine_copy_system(kcl_engine *to, kcl_engine *from);
 /* Seconds per iteration of all right-hand sides, tests off, from a repeatable vector without structure; [repeats]. */
 int kcl_engine_time(kcl_engine *e, int iterations, int repeats, double *seconds);
 void kcl_timing_vector(double *v, int64_t n, int number); /* the vectors that it uses */
-int kcl_timing_state(kcl_executor *ex);                   /* nothing stopped, tests off */
+/* Tests off; the right-hand sides from `active` on are stopped. */
+int kcl_timing_state(kcl_executor *ex, int active);
 
 #endif

@@ -1,7 +1,5 @@
 /* See given.h. */
 #include "solver/engine/given.h"
-#include "core/base/context.h"
-#include <float.h>
 
 int kcl_given_norm(const kcl_system *s, const void *b, kcl_scaled_norm *out) {
   kcl_ranks *ranks = kcl_system_ranks(s);
@@ -85,8 +83,7 @@ bool kcl_given_on_device(const kcl_system *s) {
 
 int kcl_given_column_norm(const kcl_system *s, const kcl_column *b, kcl_scaled_norm *out) {
   kcl_column_size size;
-  const int rc = kcl_measure_column(s->ctx, b, s->A->rows, &size);
-  if (rc) return rc;
+  KCL_CALL(kcl_measure_column(s->ctx, b, s->A->rows, &size));
   out->shift = kcl_norm_exponent(size.norm) - 1;
   out->norm = ldexp(size.norm, out->shift);
   return KCL_OK;

@@ -15,9 +15,9 @@ int kcl_system_precond_kind(const kcl_system *s, const char *name, const kcl_pre
   return KCL_OK;
 }
 
-int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *before,
-                                      const kcl_precond_kind *p, const kcl_method *m,
-                                      kcl_preconditioner **out) {
+int kcl_system_update_preconditioner(const kcl_system *s, const kcl_preconds *before,
+                                     const kcl_precond_kind *p, const kcl_method *m,
+                                     kcl_preconditioner **out) {
   kcl_preconds *known = s->preconds;
   kcl_precond_request q = kcl_system_request(s);
   int rc = kcl_precond_check(&q, p, m);
@@ -35,7 +35,7 @@ int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *b
 
 int kcl_system_preconditioner(const kcl_system *s, const kcl_precond_kind *p, const kcl_method *m,
                               kcl_preconditioner **out) {
-  return kcl_system_refresh_preconditioner(s, NULL, p, m, out);
+  return kcl_system_update_preconditioner(s, NULL, p, m, out);
 }
 
 int kcl_engine_release_precond(kcl_engine *e, const void *values, bool changed) {

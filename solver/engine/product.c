@@ -1,5 +1,4 @@
 /* Engines of one product: b = A x, recorded, for kcl_operator and to be timed alone. */
-#include "core/base/context.h"
 #include "core/device/device.h"
 #include "solver/engine/engine.h"
 
@@ -20,7 +19,7 @@ int kcl_engine_product(kcl_stored *A, int nrhs, kcl_engine **out) {
   KCL_CALL(kcl_engine_share(e, A));
   KCL_CALL(record_one_product(e, nrhs));
   KCL_CALL(kcl_executor_open(e->program, &e->executor));
-  KCL_CALL(kcl_timing_state(&e->executor));
+  KCL_CALL(kcl_timing_state(&e->executor, KCL_MAX_NRHS));
   kcl_engine_describe(e, nrhs);
   *out = e, e = NULL;
   return KCL_OK;

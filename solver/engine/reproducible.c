@@ -1,7 +1,6 @@
 /* See reproducible.h. Methods consist of operations that executors carry out alike, so all of them are admitted but those with sums
  * of their own. */
 #include "solver/engine/reproducible.h"
-#include "core/base/context.h"
 #include "solver/engine/engine.h"
 
 static const char sole_format[] = "csr-scalar";

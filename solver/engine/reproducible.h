@@ -3,7 +3,6 @@
 #define KCL_REPRODUCIBLE_H
 
 #include "solver/engine/system.h"
-#include "solver/methods/method.h"
 
 /* Why a method with a preconditioner (NULL: any) is excluded, for a message that begins with *name; NULL: it is not, or sums need not
  * be reproducible. */

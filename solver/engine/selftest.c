@@ -9,10 +9,8 @@
  * ranks, contexts that record event times, loads past the cache of matrices beyond 54 MB.
  */
 #include "core/base/cache.h"
-#include "core/base/context.h"
 #include "core/base/sum64.h"
 #include "solver/engine/selftest_runs.h"
-#include <stdio.h>
 
 /* ---------------------------------------------------------------- memory of verdicts */
 

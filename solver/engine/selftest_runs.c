@@ -1,8 +1,6 @@
 /* Runs of the self-test: x after START and two passes over LOOP on the device and natively. See selftest_runs.h. */
 #include "solver/engine/selftest_runs.h"
-#include "core/base/context.h"
 #include "core/matrix/structure.h"
-#include <stdlib.h>
 
 enum { WIDTH = 24, HEIGHT = 25, UNKNOWNS = WIDTH * HEIGHT, PASSES = 2 };
 
@@ -62,24 +60,21 @@ static int run_passes(trial_run *r, double tilt) {
   const kcl_program *k = r->e->program;
   const kcl_type wide = kcl_wide_type(k->type);
   const int64_t reals = count_reals(k);
-  int rc = KCL_OK;
   if (!r->x)
-    rc = kcl_alloc(r->e->ctx, k->nrhs * reals, sizeof *r->x, "the self-test", (void **)&r->x);
-  if (rc) return rc;
+    KCL_CALL(kcl_alloc(r->e->ctx, k->nrhs * reals, sizeof *r->x, "the self-test", (void **)&r->x));
   for (int c = 0; c < k->nrhs; c++) {
     double *v = r->x + c * reals;
     kcl_timing_vector(v, reals, c);
-    KCL_TRY(ex->put(ex, k->x, c, wide, v, 0.5)); /* so that START multiplies by A */
+    KCL_CALL(ex->put(ex, k->x, c, wide, v, 0.5)); /* so that START multiplies by A */
     for (int64_t i = 0; i < reals; i++) v[i] *= i % 2 ? 1 + tilt : 1 - tilt;
-    KCL_TRY(ex->put(ex, k->b, c, wide, v, 1.0));
+    KCL_CALL(ex->put(ex, k->b, c, wide, v, 1.0));
   }
-  KCL_TRY(kcl_timing_state(ex));
-  KCL_TRY(ex->run(ex, KCL_START, 1));
-  KCL_TRY(ex->run(ex, KCL_LOOP, PASSES));
-  KCL_TRY(ex->finish(ex));
-  for (int c = 0; c < k->nrhs; c++) KCL_TRY(ex->get(ex, k->x, c, wide, r->x + c * reals, 1.0));
-done:
-  return rc;
+  KCL_CALL(kcl_timing_state(ex, KCL_MAX_NRHS));
+  KCL_CALL(ex->run(ex, KCL_START, 1));
+  KCL_CALL(ex->run(ex, KCL_LOOP, PASSES));
+  KCL_CALL(ex->finish(ex));
+  for (int c = 0; c < k->nrhs; c++) KCL_CALL(ex->get(ex, k->x, c, wide, r->x + c * reals, 1.0));
+  return KCL_OK;
 }
 
 /* The method, preconditioner and format of `like` for the small system, in this context. */
@@ -89,19 +84,16 @@ static int run_small(kcl_context *ctx, const kcl_system *of, const kcl_engine *l
   const kcl_format *format;
   const kcl_precond_kind *precond;
   kcl_system s = {.ctx = ctx, .options = of->options, .resumes = of->resumes};
-  int rc;
   s.options.near_null = NULL, s.options.precision = type;
   s.fusion = fusion;
   const bool plain = like->precond->hierarchy || of->given || of->object;
-  KCL_TRY(kcl_precond_find(ctx, plain ? "none" : like->precond->name, &precond));
-  KCL_TRY(kcl_format_find(ctx, kcl_engine_format(like), type, &format));
-  KCL_TRY(make_small_matrix(ctx, type, like->method->symmetric, &r->A));
-  KCL_TRY(kcl_csr_stats(ctx, r->A, &s.stats));
+  KCL_CALL(kcl_precond_find(ctx, plain ? "none" : like->precond->name, &precond));
+  KCL_CALL(kcl_format_find(ctx, kcl_engine_format(like), type, &format));
+  KCL_CALL(make_small_matrix(ctx, type, like->method->symmetric, &r->A));
+  KCL_CALL(kcl_csr_stats(ctx, r->A, &s.stats));
   s.A = r->A, s.hermitian = s.stats.hermitian, s.symmetric = s.stats.symmetric;
-  KCL_TRY(kcl_engine_build(&s, like->method, precond, format, &r->e));
-  KCL_TRY(run_passes(r, 0));
-done:
-  return rc;
+  KCL_CALL(kcl_engine_build(&s, like->method, precond, format, &r->e));
+  return run_passes(r, 0);
 }
 
 /* Runs the passes of `like` natively on the system itself. */
@@ -116,14 +108,11 @@ static int run_natively(kcl_context *native, const kcl_system *of, const kcl_eng
                   .stats = of->stats,
                   .hermitian = of->hermitian,
                   .symmetric = of->symmetric};
-  int rc;
   s.options.precision = like->program->type;
-  KCL_TRY(kcl_precond_find(native, like->precond->name, &precond));
-  KCL_TRY(kcl_format_find(native, "csr-scalar", like->program->type, &format));
-  if (!r->e) KCL_TRY(kcl_engine_build(&s, like->method, precond, format, &r->e));
-  KCL_TRY(run_passes(r, tilt));
-done:
-  return rc;
+  KCL_CALL(kcl_precond_find(native, like->precond->name, &precond));
+  KCL_CALL(kcl_format_find(native, "csr-scalar", like->program->type, &format));
+  if (!r->e) KCL_CALL(kcl_engine_build(&s, like->method, precond, format, &r->e));
+  return run_passes(r, tilt);
 }
 
 /* A native context for what `device` is compared with. */
@@ -161,38 +150,30 @@ static double largest_difference(kcl_type t) {
 
 int kcl_small_difference(const kcl_system *s, const kcl_engine *e, kcl_fusion fusion,
                          double *difference) {
-  kcl_context *native = NULL;
-  trial_run here = {.e = NULL}, there = {.e = NULL};
-  int rc;
-  KCL_TRY(create_reference(s->ctx, &native));
-  KCL_TRY(run_small(s->ctx, s, e, fusion, &here));
-  KCL_TRY(run_small(native, s, e, fusion, &there));
+  KCL_OWNED_BY(kcl_context_free) kcl_context *native = NULL;
+  KCL_OWNED_BY(free_trial_run) trial_run here = {.e = NULL}, there = {.e = NULL};
+  KCL_CALL(create_reference(s->ctx, &native));
+  KCL_CALL(run_small(s->ctx, s, e, fusion, &here));
+  KCL_CALL(run_small(native, s, e, fusion, &there));
   if (here.e->program->nrhs == there.e->program->nrhs) *difference = compare_runs(&here, &there);
   if (*difference <= largest_difference(e->program->type)) *difference = 0;
-done:
-  free_trial_run(&here), free_trial_run(&there);
-  kcl_context_free(&native);
-  return rc;
+  return KCL_OK;
 }
 
 /* It is not known that the system amplifies rounding little, so that b changes, too. */
 int kcl_own_difference(const kcl_system *s, kcl_engine *e, double *difference) {
   const double bound = largest_difference(e->program->type), tilt = bound * 0x1p-12;
-  kcl_context *native = NULL;
+  KCL_OWNED_BY(kcl_context_free) kcl_context *native = NULL;
+  KCL_OWNED_BY(free_trial_run)
   trial_run here = {.e = e, .lent = true}, there = {.e = NULL}, tilted = {.lent = true};
-  int rc;
-  KCL_TRY(create_reference(s->ctx, &native));
-  KCL_TRY(run_passes(&here, 0));
-  KCL_TRY(run_natively(native, s, e, 0, &there));
+  KCL_CALL(create_reference(s->ctx, &native));
+  KCL_CALL(run_passes(&here, 0));
+  KCL_CALL(run_natively(native, s, e, 0, &there));
   tilted.e = there.e;
-  KCL_TRY(run_natively(native, s, e, tilt, &tilted));
+  KCL_CALL(run_natively(native, s, e, tilt, &tilted));
   if (compare_runs(&tilted, &there) > bound / 4)
-    rc = kcl_fail(s->ctx, KCL_REFUSED, "the system amplifies rounding: no verdict");
-  else if (here.e->program->nrhs == there.e->program->nrhs)
-    *difference = compare_runs(&here, &there);
+    return kcl_fail(s->ctx, KCL_REFUSED, "the system amplifies rounding: no verdict");
+  if (here.e->program->nrhs == there.e->program->nrhs) *difference = compare_runs(&here, &there);
   if (*difference <= bound) *difference = 0;
-done:
-  free_trial_run(&tilted), free_trial_run(&here), free_trial_run(&there);
-  kcl_context_free(&native);
-  return rc;
+  return KCL_OK;
 }

@@ -1,5 +1,4 @@
 /* Computations with a matrix without entries: its products alone, its norm, residuals. */
-#include "core/base/team.h"
 #include "solver/engine/given.h"
 
 kcl_stats kcl_shell_stats(const kcl_shell *A) {

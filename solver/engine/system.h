@@ -3,9 +3,7 @@
 #define KCL_SYSTEM_H
 
 #include "core/matrix/fingerprint.h"
-#include "core/matrix/offset_runs.h"
 #include "core/matrix/repeats.h"
-#include "core/program/ranks.h"
 #include "solver/engine/scale.h"
 #include "solver/precond/setup.h"
 #include <float.h>
@@ -124,10 +122,8 @@ static inline bool kcl_system_has_adjoint(const kcl_system *s) {
 
 /* The relative tolerance. */
 static inline double kcl_system_tol(const kcl_system *s) {
-  const kcl_type t = s->options.precision;
-  return s->options.tol >= 0        ? fmin(s->options.tol, DBL_MAX)
-         : t == KCL_S || t == KCL_C ? 1e-5
-                                    : 1e-8;
+  const kcl_options *o = &s->options;
+  return o->tol >= 0 ? fmin(o->tol, DBL_MAX) : kcl_default_tol(o->precision);
 }
 
 /* The request for the set-up of a preconditioner. */

@@ -10,11 +10,11 @@ void kcl_timing_vector(double *v, int64_t n, int number) {
   }
 }
 
-int kcl_timing_state(kcl_executor *ex) {
+int kcl_timing_state(kcl_executor *ex, int active) {
   kcl_control control[KCL_MAX_NRHS];
   const double target[KCL_MAX_NRHS] = {0};
   for (int c = 0; c < KCL_MAX_NRHS; c++)
-    control[c] = (kcl_control){.limit = INT32_MAX, .tests_off = 1};
+    control[c] = (kcl_control){.stop = c >= active, .limit = INT32_MAX, .tests_off = 1};
   return ex->set_state(ex, control, target);
 }
 
@@ -48,7 +48,7 @@ int kcl_engine_time(kcl_engine *e, int iterations, int repeats, double *seconds)
   }
   for (int i = -1; i < repeats; i++) {
     for (int c = 0; c < k->nrhs; c++) KCL_CALL(ex->put(ex, k->x, c, wide, x, 1.0));
-    KCL_CALL(kcl_timing_state(ex));
+    KCL_CALL(kcl_timing_state(ex, KCL_MAX_NRHS));
     KCL_CALL(ex->run(ex, KCL_START, 1));
     KCL_CALL(time_batch_iterations(e, iterations, i < 0 ? &warm : &seconds[i]));
   }

@@ -12,9 +12,8 @@ static void mark_used_columns(const kcl_csr *A, int *used) {
 static int find_used(kcl_system *s, int **used) {
   const kcl_halo *h = s->halo;
   const int64_t own = s->A->cols, halo = h ? h->count : 0;
-  const int rc = kcl_ranks_agree(kcl_system_ranks(s), kcl_alloc(s->ctx, own + halo, sizeof **used,
-                                                                "the columns", (void **)used));
-  if (rc) return rc;
+  KCL_CALL(kcl_ranks_agree(kcl_system_ranks(s), kcl_alloc(s->ctx, own + halo, sizeof **used,
+                                                          "the columns", (void **)used)));
   mark_used_columns(s->A, *used);
   if (!h) return KCL_OK;
   mark_used_columns(h->outside, *used + own);

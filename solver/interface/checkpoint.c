@@ -1,5 +1,4 @@
 /* Checkpoints of a solver by handle. */
-#include "core/base/context.h"
 #include "solver/checkpoint.h"
 
 /* Rank 0 has the file; the others say that there is one. */

@@ -1,8 +1,4 @@
 /* kcl_context: its numbers and texts. What it is: core/base/context.h, core/device/device.c. */
-#include "core/base/context.h"
-#include "core/base/shape.h"
-#include "core/device/device.h"
-#include "core/program/executor.h"
 #include "solver/interface/handles.h"
 
 int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
@@ -47,8 +43,7 @@ const char *kcl_context_text(kcl_context *ctx, const char *name) {
 
 int kcl_context_set_reproducible(kcl_context *ctx, int on) {
   KCL_ENTER(ctx);
-  const int rc = kcl_need(ctx, "c", ctx);
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "c", ctx));
   if (on && !KCL_HAS_FMA)
     return kcl_fail(ctx, KCL_DEVICE,
                     "reproducible sums: this build has no fused multiply-add; build it for the "

@@ -1,5 +1,4 @@
 /* kcl_solver_describe: a set-up and the last solve as JSON. */
-#include "core/base/context.h"
 #include "core/base/number.h"
 #include "solver/interface/handles.h"
 #include <inttypes.h>

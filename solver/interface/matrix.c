@@ -1,5 +1,4 @@
 /* kcl_matrix: a host matrix that may get new values, its near-null vectors, its products. */
-#include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include "solver/interface/handles.h"
 #include "solver/vectors.h"

@@ -1,5 +1,4 @@
 /* kcl_precond from a kcl_matrix; what it is: solver/precond_object.c. */
-#include "core/base/context.h"
 #include "solver/interface/handles.h"
 
 int kcl_precond_create_shell(kcl_context *ctx, int64_t rows, int type, kcl_apply_function apply,

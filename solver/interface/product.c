@@ -1,7 +1,5 @@
 /* Products with a kcl_matrix: an operator, made when it is first needed. */
-#include "core/base/context.h"
 #include "solver/interface/handles.h"
-#include "solver/operator.h"
 
 static int create_product(kcl_matrix *A, const kcl_operator_options *wanted, kcl_operator **out) {
   if (A->shell.apply) return kcl_operator_of_shell(A->ctx, &A->shell, out);

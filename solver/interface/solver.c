@@ -1,5 +1,4 @@
 /* kcl_solver: from a kcl_matrix; solves for vectors anywhere; what the last one was. */
-#include "core/base/context.h"
 #include "solver/interface/handles.h"
 
 /* ---------------------------------------------------------------- set-up */

@@ -10,7 +10,6 @@
  *
  * A callback that is to see x (kcl_call.every) gets it at each `every` iterations: batches end there, and none is enqueued ahead.
  */
-#include "core/base/context.h"
 #include "solver/engine/given.h"
 #include "solver/loop/loop.h"
 

@@ -1,10 +1,6 @@
 /* The residual histories of a solve. */
 #include "solver/loop/history.h"
 
-int kcl_histories_create(kcl_context *ctx, int64_t count, kcl_history **out) {
-  return kcl_alloc(ctx, count, sizeof **out, "the histories", (void **)out);
-}
-
 void kcl_histories_free(kcl_history **list, int64_t count) {
   for (int64_t i = 0; *list && i < count; i++) free((*list)[i].entry), free((*list)[i].residuals);
   free(*list);
@@ -13,12 +9,12 @@ void kcl_histories_free(kcl_history **list, int64_t count) {
 
 int kcl_history_fetch(kcl_history *h, kcl_engine *e, int rhs, int64_t to) {
   if (to > h->capacity) {
-    int64_t room = 2 * to + 1024;
-    double *more = realloc(h->entry, (size_t)room * KCL_HISTORY_FIELDS * sizeof *more);
+    int64_t capacity = 2 * to + 1024;
+    double *more = realloc(h->entry, (size_t)capacity * KCL_HISTORY_FIELDS * sizeof *more);
     if (!more)
       return kcl_fail(e->ctx, KCL_MEMORY, "out of memory: the history of %lld iterations",
                       (long long)to);
-    h->entry = more, h->capacity = room;
+    h->entry = more, h->capacity = capacity;
   }
   int rc =
       e->executor.history(&e->executor, rhs, h->size, to, h->entry + h->size * KCL_HISTORY_FIELDS);

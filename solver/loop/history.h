@@ -11,7 +11,6 @@ typedef struct kcl_history {
   int64_t size, capacity;
 } kcl_history;
 
-int kcl_histories_create(kcl_context *ctx, int64_t count, kcl_history **out); /* empty ones */
 void kcl_histories_free(kcl_history **list, int64_t count);
 
 /* The squared residual norm after iteration i, from 0. */

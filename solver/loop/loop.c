@@ -11,7 +11,6 @@
  * active has its stop set, and the device does not change its vectors.
  */
 #include "solver/loop/loop.h"
-#include <float.h>
 
 int kcl_loop_set_state(kcl_loop *l) {
   double target[KCL_MAX_NRHS] = {0};

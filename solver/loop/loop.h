@@ -10,7 +10,6 @@
 #ifndef KCL_LOOP_H
 #define KCL_LOOP_H
 
-#include "core/program/executor.h"
 #include "solver/loop/history.h"
 
 static inline double kcl_square(double a) { return a * a; }

@@ -7,7 +7,6 @@
  * the old one.
  * Bytes, besides A: 12 n s (w z w' z' x x p p s s r r), 19 n s with Jacobi.
  */
-#include "core/matrix/stored.h"
 #include "solver/methods/method.h"
 
 typedef struct vars {

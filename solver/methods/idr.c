@@ -8,8 +8,6 @@
  */
 #include "core/program/ranks.h"
 #include "solver/methods/method.h"
-#include <math.h>
-#include <stdlib.h>
 
 enum { S = 4 };
 

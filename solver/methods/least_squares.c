@@ -12,7 +12,6 @@
  * neither vanish nor overflow. Cost: nothing, the factor is a coefficient. */
 #include "core/program/ranks.h"
 #include "solver/methods/method.h"
-#include <math.h>
 
 double kcl_norm_F(const kcl_csr *A) {
   double norm = kcl_norm2(A->type, A->val, A->nnz);

@@ -82,7 +82,7 @@ static double bytes_aggressive(const kcl_precond_request *q) { return amg_bytes(
     .name = name_, .summary = "classical algebraic multigrid" summary_,                            \
     .source = "Li et al. 2021", .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE, .symmetric = true,   \
     .no_adjoint = true, .parameters = parameters, .bytes = bytes_, .ahead = amg_ahead,             \
-    .multiplies = true, .hierarchy = true, .setup = setup_, .refresh = kcl_levels_refresh,         \
+    .multiplies = true, .hierarchy = true, .setup = setup_, .update = kcl_levels_update,           \
     .apply = kcl_levels_apply                                                                      \
   }
 const kcl_precond_kind kcl_precond_amg = CLASSICAL("amg", "", bytes_full, amg_setup);

@@ -87,9 +87,8 @@ static int block_jacobi_setup(kcl_preconditioner *M, const kcl_precond_request *
             b = (int)kcl_precond_value(q, &parameters[BLOCK], natural > 1 ? natural : USUAL);
   const int64_t blocks = (A->rows + b - 1) / b, last = A->rows - (blocks - 1) * b;
   inverting v = {.A = A, .b = b, .singular = blocks};
-  int rc =
-      kcl_csr_create(M->ctx, A->rows, A->rows, (blocks - 1) * b * b + last * last, M->type, &v.C);
-  if (rc) return rc;
+  KCL_CALL(
+      kcl_csr_create(M->ctx, A->rows, A->rows, (blocks - 1) * b * b + last * last, M->type, &v.C));
   kcl_for(blocks, KCL_FEW_ROWS / b, invert_blocks, &v);
   snprintf(M->note, sizeof M->note, "blocks of %d rows", b);
   if (v.singular == blocks) return kcl_precond_add_matrix(M, v.C, M->adjoint);

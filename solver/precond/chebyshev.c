@@ -3,7 +3,6 @@
  * application, 5 n s each besides A.
  */
 #include "multigrid/smooth.h"
-#include "sparse/sparse.h"
 #include <stdio.h>
 
 enum { DEGREE };

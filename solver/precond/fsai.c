@@ -30,20 +30,17 @@ static int fsai_factor(kcl_preconditioner *M, const kcl_precond_request *q, cons
                        kcl_csr **out) {
   const int power = (int)kcl_precond_value(q, &parameters[POWER], A->nnz > FULL * A->rows ? 1 : 2);
   const double drop = kcl_precond_value(q, &parameters[DROP], power == 1 ? 0 : SMALL);
-  kcl_csr *pattern = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *pattern = NULL;
   int64_t refused;
-  int rc;
-  KCL_TRY(kcl_sparse_pattern(M->ctx, A, true, power, drop, fsai_fill(q), &pattern));
-  KCL_TRY(kcl_sparse_fsai(M->ctx, A, pattern, &refused, out));
+  KCL_CALL(kcl_sparse_pattern(M->ctx, A, true, power, drop, fsai_fill(q), &pattern));
+  KCL_CALL(kcl_sparse_fsai(M->ctx, A, pattern, &refused, out));
   snprintf(M->note, sizeof M->note, "pattern of A%s, %.1f entries per row of G",
            (const char *[]){"", "^2", "^3"}[power - 1], (double)(*out)->nnz / (double)A->rows);
   if (refused >= 0)
-    rc = kcl_fail(M->ctx, KCL_USAGE,
-                  "fsai needs a positive definite matrix, and the part that row %lld uses is not",
-                  (long long)refused + 1);
-done:
-  kcl_csr_free(&pattern);
-  return rc;
+    return kcl_fail(M->ctx, KCL_USAGE,
+                    "fsai needs a positive definite matrix, and the part that row %lld uses is not",
+                    (long long)refused + 1);
+  return KCL_OK;
 }
 
 static int fsai_setup(kcl_preconditioner *M, const kcl_precond_request *q) {

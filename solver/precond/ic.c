@@ -46,21 +46,17 @@ static void write_what(char what[80], int level, double shift) {
 }
 
 static int ic_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
-  kcl_factors f = {NULL, NULL, NULL};
-  kcl_csr *owned = NULL, *filled = NULL;
+  KCL_OWNED_BY(kcl_factors_free) kcl_factors f = {NULL, NULL, NULL};
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *owned = NULL, *filled = NULL;
   const kcl_csr *wide;
   const int level = ic_level(q);
   char what[80];
   double shift = kcl_precond_value(q, &parameters[SHIFT], 0);
-  int rc;
-  KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &wide));
-  if (level) KCL_TRY(kcl_factor_fill(M->ctx, wide, level, INT64_MAX, &filled));
-  KCL_TRY(ic_factor(M->ctx, level ? filled : wide, &f, &shift));
+  KCL_CALL(kcl_sparse_wide(M->ctx, q->A, &owned, &wide));
+  if (level) KCL_CALL(kcl_factor_fill(M->ctx, wide, level, INT64_MAX, &filled));
+  KCL_CALL(ic_factor(M->ctx, level ? filled : wide, &f, &shift));
   write_what(what, level, shift);
-  rc = kcl_factored_keep(M, wide, &f, NULL, 0.05, what, q->before);
-done:
-  kcl_csr_free(&owned), kcl_csr_free(&filled), kcl_factors_free(&f);
-  return rc;
+  return kcl_factored_keep(M, wide, &f, NULL, 0.05, what, q->before);
 }
 
 /* d, the order of rows and the result of a solve, beside both factors; each level is taken to add A's entries once. */
@@ -80,5 +76,5 @@ const kcl_precond_kind kcl_precond_ic = {.name = "ic",
                                          .parameters = parameters,
                                          .bytes = ic_bytes,
                                          .setup = ic_setup,
-                                         .refresh = ic_setup, /* the factors' patterns are A's */
+                                         .update = ic_setup, /* the factors' patterns are A's */
                                          .apply = kcl_factored_apply};

@@ -24,15 +24,11 @@ static int ilu_factor(const kcl_precond_request *q, kcl_csr *B, int level, kcl_f
                       int64_t *zero) {
   const bool automatic = level > ilu_level(q, 0);
   const int64_t limit = automatic ? AUTOMATIC_ENTRIES * B->nnz : INT64_MAX;
-  kcl_csr *filled = NULL;
-  int rc = KCL_OK;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *filled = NULL;
   if (!level) return kcl_factor_ilu(q->ctx, B, out, zero);
-  KCL_TRY(kcl_factor_fill(q->ctx, B, level, limit, &filled));
+  KCL_CALL(kcl_factor_fill(q->ctx, B, level, limit, &filled));
   *zero = 0;
-  if (filled) rc = kcl_factor_ilu(q->ctx, filled, out, zero);
-done:
-  kcl_csr_free(&filled);
-  return rc;
+  return filled ? kcl_factor_ilu(q->ctx, filled, out, zero) : KCL_OK;
 }
 
 static int ilu_setup(kcl_preconditioner *M, const kcl_precond_request *q) {

@@ -7,8 +7,6 @@
 #include "core/matrix/structure.h"
 #include "multigrid/levels.h"
 #include "multigrid/smooth.h"
-#include "sparse/sparse.h"
-#include <stdlib.h>
 
 static const double STALLED = 0.9;  /* rows kept: coarsening ends */
 static const double M_MATRIX = 2;   /* the largest eigenvalue of D^-1 A, at most, of M-matrices */
@@ -77,8 +75,7 @@ static int sa_coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_b
 /* ---------------------------------------------------------------- the vectors of the first level */
 
 static int sa_check(kcl_context *ctx, const kcl_dense *B, int64_t rows) {
-  int rc = kcl_dense_need(ctx, "near_null", B);
-  if (rc) return rc;
+  KCL_CALL(kcl_dense_need(ctx, "near_null", B));
   if (B->rows != rows || B->cols < 1 || B->cols > KCL_MOST_NEAR_NULL || B->type != KCL_D)
     return kcl_fail(ctx, KCL_USAGE,
                     "sa needs 1 to %d real near-null vectors of %lld rows: there are %lld of %lld",
@@ -166,5 +163,5 @@ const kcl_precond_kind kcl_precond_sa = {.name = "sa",
                                          .multiplies = true,
                                          .hierarchy = true,
                                          .setup = sa_setup,
-                                         .refresh = kcl_levels_refresh,
+                                         .update = kcl_levels_update,
                                          .apply = kcl_levels_apply};

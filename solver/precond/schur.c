@@ -8,10 +8,7 @@
  */
 #include "multigrid/coarsen.h"
 #include "solver/contract/precond.h"
-#include "sparse/sparse.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST = 500 };               /* constraints whose S is dense */
 static const double SHIFT = 1e-10; /* of S's diagonal: dependent constraints have no inverse */

@@ -1,8 +1,6 @@
 /* The set-up of a preconditioner: does it suit A and the method? */
-#include "core/base/context.h"
 #include "solver/precond/setup.h"
 #include <stdio.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- does it suit? */
 
@@ -78,9 +76,9 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond_kind *p,
 
 /* ---------------------------------------------------------------- set-up */
 
-static int set_up_or_refresh(const kcl_precond_request *q, kcl_preconditioner *M) {
+static int set_up_or_update(const kcl_precond_request *q, kcl_preconditioner *M) {
   const kcl_precond_kind *p = M->kind;
-  if (q->before && p->refresh) return p->refresh(M, q);
+  if (q->before && p->update) return p->update(M, q);
   return p->setup ? p->setup(M, q) : KCL_OK;
 }
 
@@ -102,10 +100,9 @@ static int explain_rows(const kcl_precond_request *q, int rc) {
 
 static int set_up_preconditioner(const kcl_precond_request *q, const kcl_precond_kind *p,
                                  const kcl_method *m, kcl_preconditioner **out) {
-  kcl_preconditioner *M = NULL;
+  KCL_OWNED_BY(kcl_preconditioner_free) kcl_preconditioner *M = NULL;
   double start = kcl_now();
-  int rc;
-  KCL_TRY(kcl_alloc(q->ctx, 1, sizeof *M, "a preconditioner", (void **)&M));
+  KCL_CALL(kcl_alloc(q->ctx, 1, sizeof *M, "a preconditioner", (void **)&M));
   *M = (kcl_preconditioner){.ctx = q->ctx,
                             .kind = p,
                             .type = q->A->type,
@@ -116,13 +113,11 @@ static int set_up_preconditioner(const kcl_precond_request *q, const kcl_precond
                             .size = {.levels = 1, .complexity = 1}};
   M->size.rows = (double)q->A->rows, M->size.nonzeros = (double)q->A->nnz;
   if (m->least_squares) M->scale = kcl_scale_for(q->norm_F > 0 ? q->norm_F : kcl_norm_F(q->A));
-  KCL_TRY(explain_rows(q, set_up_or_refresh(q, M)));
+  KCL_CALL(explain_rows(q, set_up_or_update(q, M)));
   if (q->halo && !p->whole) note_blocks(q, M);
   M->seconds = kcl_now() - start;
   *out = M, M = NULL;
-done:
-  kcl_preconditioner_free(&M);
-  return rc;
+  return KCL_OK;
 }
 
 int kcl_precond_setup(const kcl_precond_request *q, const kcl_precond_kind *p, const kcl_method *m,

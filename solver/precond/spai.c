@@ -23,18 +23,14 @@ static int spai_fill(const kcl_precond_request *q) {
 }
 
 static int spai_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
-  kcl_csr *owned = NULL, *pattern = NULL, *C = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *owned = NULL, *pattern = NULL;
+  kcl_csr *C = NULL;
   const kcl_csr *wide;
-  int rc;
-  KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &wide));
-  KCL_TRY(kcl_sparse_pattern(M->ctx, wide, false, spai_power(q), 0, spai_fill(q), &pattern));
-  KCL_TRY(kcl_sparse_spai(M->ctx, wide, pattern, &C));
+  KCL_CALL(kcl_sparse_wide(M->ctx, q->A, &owned, &wide));
+  KCL_CALL(kcl_sparse_pattern(M->ctx, wide, false, spai_power(q), 0, spai_fill(q), &pattern));
+  KCL_CALL(kcl_sparse_spai(M->ctx, wide, pattern, &C));
   snprintf(M->note, sizeof M->note, "%.1f entries per row", (double)C->nnz / (double)C->rows);
-done:
-  kcl_csr_free(&owned), kcl_csr_free(&pattern);
-  if (!rc) return kcl_precond_add_matrix(M, C, M->adjoint);
-  kcl_csr_free(&C);
-  return rc;
+  return kcl_precond_add_matrix(M, C, M->adjoint);
 }
 
 static void spai_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,

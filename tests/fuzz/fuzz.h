@@ -1,4 +1,4 @@
-/* What the fuzz targets share: a context on one thread, a file in memory, checks of what was read. A target is one C file
+/* Shared by the fuzz targets: a context on one thread, a file in memory, checks of what was read. A target is one C file
  * with one function LLVMFuzzerTestOneInput: libFuzzer calls it (make fuzz), or tests/fuzz/corpus.c for each file of the
  * corpus, with any compiler.
  *
@@ -80,7 +80,7 @@ static inline bool fuzz_finite(const double *v, int64_t n) {
   return true;
 }
 
-/* What is written in a format of this ending reads back the same, value by value. */
+/* A file written in the format of this ending reads back the same, value by value. */
 static inline void fuzz_round_trip(const kcl_csr *A, const char *name) {
   kcl_csr *B = NULL;
   FUZZ_REQUIRE(!kcl_csr_write(fuzz_ctx, fuzz_path(name), A));

@@ -43,8 +43,8 @@ static int64_t alone_without(const host *h, const kcl_options *o) {
   return strcmp(o->solver, "cg") ? -1 : alone(h, &plain);
 }
 
-static void solve(const host *h, const kcl_options *o, const char *kind, kcl_mpi_layout layout,
-                  const kcl_csr *A, int64_t first) {
+static void solve_spread(const host *h, const kcl_options *o, const char *kind,
+                         kcl_mpi_layout layout, const kcl_csr *A, int64_t first) {
   const int64_t expected = alone(h, o), own = layout == KCL_MPI_ROWS ? A->rows : h->n;
   const bool root = layout == KCL_MPI_ROOT;
   kcl_solver *s = NULL;
@@ -103,7 +103,7 @@ static void methods(const host *h, const problem *p) {
       if ((i + f + number) % (!thorough() ? 7 : ranks > 2 ? 3 : 1)) continue;
       kcl_options o = options_for(p, solver, kcl_list(KCL_FORMATS, f).name, i + f);
       if (!wanted_format(o.format)) continue;
-      solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
+      solve_spread(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
     }
   }
 }
@@ -119,10 +119,11 @@ static void preconditioners(const host *h, const problem *p) {
     if (ranks > 2 && !thorough() && i % 3) continue;
     o.precond = kcl_list(KCL_PRECONDS, i).name;
     for (size_t k = 0; k < count && p == problems; k++) out = out && strcmp(o.precond, kinds[k]);
-    if (!out && alone(h, &o) >= 0) solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
+    if (!out && alone(h, &o) >= 0)
+      solve_spread(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
     o.solver = i % 2 ? "bicg" : "lsqr"; /* M^-H, and M for A^H A */
     if (!few_combinations && alone(h, &o) >= 0)
-      solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
+      solve_spread(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
   }
 }
 
@@ -134,7 +135,7 @@ static void near_null(const host *h, const problem *p) {
   CHECK(!kcl_dense_create(h->ctx, h->n, 1, KCL_D, &ones));
   for (int64_t i = 0; i < h->n; i++) ones->val[i] = 1;
   o.precond = "sa", o.near_null = ones;
-  solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
+  solve_spread(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
   ones->rows--;
   int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, &o, &s);
   CHECKF(rc == KCL_USAGE && strstr(kcl_error(), "near-null"), "too short: %d, %s", rc, kcl_error());
@@ -146,7 +147,7 @@ static void blocks(const host *h, const problem *p) {
   const kcl_csr own = rows_of(h, &first, &row_ptr);
   kcl_options o = options_for(p, "auto", "auto", 0);
   o.precond = "auto";
-  solve(h, &o, p->kind, KCL_MPI_ROWS, &own, first);
+  solve_spread(h, &o, p->kind, KCL_MPI_ROWS, &own, first);
   free(row_ptr);
 }
 
@@ -176,8 +177,8 @@ static void parts(const host *h, const problem *p) {
     if (!rank) skip("partition metis: %s", kcl_error());
     goto done;
   }
-  solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
-  solve(h, &o, p->kind, KCL_MPI_ROWS, &own, first);
+  solve_spread(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
+  solve_spread(h, &o, p->kind, KCL_MPI_ROWS, &own, first);
   if (p == problems && ranks == 4) CHECK(volume(h, &o, "metis") < volume(h, &o, "rows"));
 done:
   kcl_mpi_set_partition(h->ctx, NULL);

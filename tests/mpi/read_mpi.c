@@ -122,7 +122,7 @@ static void generated(const char *name) {
   kcl_csr_free(&A), kcl_dense_free(&b), kcl_mpi_part_free(&part);
 }
 
-/* The same system in other files; the matrix market file of a symmetric one is its lower half. */
+/* A system in other files; the matrix market file of a symmetric one is its lower half. */
 static void written(const char *kind, const char *const *names) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;

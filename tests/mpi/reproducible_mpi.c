@@ -75,7 +75,7 @@ static void refused(const host *h, const kcl_options *o, const char *why) {
   free(x);
 }
 
-/* What they exclude is refused by name. */
+/* Options that they exclude are refused by name. */
 static void not_reproducible(const host *h, const char *solver, const char *format,
                              const char *precond, const char *why) {
   kcl_options o = options_for(&problems[0], solver, format, 0);

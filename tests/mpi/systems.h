@@ -1,4 +1,4 @@
-/* What the conformance programs on several ranks share: the systems, which are generated, whole on every rank; answers of one
+/* Shared by the conformance programs on several ranks: the systems, which are generated, whole on every rank; answers of one
  * process to compare with; devices.
  * usage of each: PROGRAM [DEVICE]     default cpu; on another device fewer combinations; A,B: one for each rank
  */

@@ -1,7 +1,7 @@
 /* OpenCL source for the product of a stage: a format's file, included under names of this stage, and the stage's loop
  * over rows or elements.
  *
- * What a format's file is given: MATRIX (its arrays and integers as parameters), LANES, VARIANT, LOCAL_SCALARS, and EMIT(i, sum)
+ * A format's file uses: MATRIX (its arrays and integers as parameters), LANES, VARIANT, LOCAL_SCALARS, and EMIT(i, sum)
  * with EMIT_PARAMS, what becomes of the sum of row i. docs/kernels.md lists them all.
  */
 #include "core/opencl/codegen/codegen.h"

@@ -1,6 +1,6 @@
 /* Buffers that are used again. A new one costs NVIDIA's driver 0.05 ms at its first use and 0.02 to 0.2 ms at its release, whatever its
  * size, which is more than most kernels take. (Not parts of large ones: the driver copies a part on its way out, at 1.5 GB/s.)
- * What is given back may be used again at once, also before what was enqueued has run: the queue is in order. */
+ * Memory that is given back may be used again at once, also before what was enqueued has run: the queue is in order. */
 #include "core/opencl/device/device.h"
 #include <stdio.h>
 #include <stdlib.h>

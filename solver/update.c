@@ -3,7 +3,7 @@
  */
 #include "solver/precond_object.h"
 
-static void settle(kcl_solver *s) {
+static void settle_owner(kcl_solver *s) {
   kcl_distribution *d = s->system.distribution;
   s->selection.system = &s->system, s->selection.solver = s;
   if (d)
@@ -16,7 +16,7 @@ void kcl_solver_replace(kcl_solver *s, kcl_solver **fresh) {
   const kcl_solver old = *s;
   *s = **fresh, **fresh = old;
   s->checkpoints = old.checkpoints, (*fresh)->checkpoints = NULL;
-  settle(s), settle(*fresh);
+  settle_owner(s), settle_owner(*fresh);
   kcl_solver_free(fresh);
 }
 
@@ -29,10 +29,10 @@ static int check_update(const kcl_solver *s, int keep) {
   kcl_context *ctx = s->system.ctx;
   KCL_CALL(kcl_check_keep(ctx, keep));
   if (s->system.distribution)
-    return kcl_fail(ctx, KCL_USAGE, "a refresh: not on several ranks: set up anew");
+    return kcl_fail(ctx, KCL_USAGE, "an update: not on several ranks: set up anew");
   if (s->system.shell)
     return kcl_fail(ctx, KCL_USAGE,
-                    "a refresh: A is a function of the caller's and has no values to replace");
+                    "an update: A is a function of the caller's and has no values to replace");
   if (s->system.shared[0] && keep != KCL_KEEP_NOTHING)
     return kcl_fail(
         ctx, KCL_USAGE,
@@ -80,8 +80,7 @@ static int update_from_scratch(const kcl_solver *s, const kcl_csr *A, kcl_solver
 
 /* A solver whose device was lost keeps the shape of A; all else is the standby's. */
 static int update_standby(kcl_solver *s, const kcl_csr *A, int keep) {
-  const int rc = kcl_update(s->standby, A, keep);
-  if (rc) return rc;
+  KCL_CALL(kcl_update(s->standby, A, keep));
   s->given->A = *A, s->sums = s->standby->sums;
   memcpy(s->standby->lost_why, s->lost_why, sizeof s->lost_why);
   return KCL_OK;

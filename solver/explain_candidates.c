@@ -1,5 +1,4 @@
 /* The ways of "auto" for a system with predicted seconds, and what solves of such a system took: kcl_solver_candidates. */
-#include "core/base/context.h"
 #include "solver/solver.h"
 
 /* The choices of the solver, with what is known of its structure, whatever options the solver itself was made with. */

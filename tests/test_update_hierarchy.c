@@ -1,5 +1,5 @@
-/* kcl_refresh: the same values give what a set-up gives, other values nearly so, whatever the preconditioner; what does not fit
- * is refused, and a solver that could not be refreshed is as it was.
+/* update_hierarchy: the same values give what a set-up gives, other values nearly so, whatever the preconditioner; what does not fit
+ * is refused, and a solver that could not be updated is as it was.
  */
 #include "solver/engine/engine.h"
 #include "solver/precond/setup.h"
@@ -43,7 +43,7 @@ static kcl_csr *others(const problem *p) {
   return B;
 }
 
-static int64_t solve(const problem *p, kcl_solver *s, const char *what) {
+static int64_t solve_problem(const problem *p, kcl_solver *s, const char *what) {
   kcl_report r = {0};
   for (int64_t i = 0; i < p->A->rows; i++) p->x[i] = 0;
   const int rc = kcl_solve_one(s, p->b, p->x, &r);
@@ -59,14 +59,14 @@ static double difference(const double *x, const double *y, int64_t n) {
 }
 
 /* Refreshed, its interpolation with it: of multigrid, P and R of each level are those that were there. */
-static void refresh(const problem *p, kcl_solver *s, const char *precond) {
+static void update_and_check(const problem *p, kcl_solver *s, const char *precond) {
   const kcl_preconditioner *M = s->selection.engine->M;
-  const bool multigrid = M && M->kind->refresh;
+  const bool multigrid = M && M->kind->update;
   const int count = multigrid ? M->matrices : 0;
   const kcl_stored **then = calloc((size_t)count + 1, sizeof *then);
   int kept = 0;
   for (int i = 0; i < count; i++) then[i] = M->matrix[i].C;
-  CHECKF(!kcl_refresh(s, p->A), "%s on %s: %s", precond, p->where, kcl_error());
+  CHECKF(!update_hierarchy(s, p->A), "%s on %s: %s", precond, p->where, kcl_error());
   M = s->selection.engine->M;
   for (int i = 0; i < count && M->matrices == count; i++) kept += M->matrix[i].C == then[i];
   CHECKF(!multigrid || kept >= 2 * ((count - 1) / 3), "%s on %s: %d of %d matrices were kept",
@@ -74,7 +74,7 @@ static void refresh(const problem *p, kcl_solver *s, const char *precond) {
   free(then);
 }
 
-/* s: set up for other values and not used before it is refreshed; t: set up for those of A, used, and refreshed with the same. */
+/* s: set up for other values and not used before it is updated; t: set up for those of A, used, and updated with the same. */
 static void test_values(const problem *p, const char *precond, bool exact) {
   const int64_t n = p->A->rows;
   kcl_csr *B = others(p);
@@ -85,15 +85,15 @@ static void test_values(const problem *p, const char *precond, bool exact) {
   if (!CHECKF(!kcl_setup(p->ctx, B, &o, &s) && !kcl_setup(p->ctx, p->A, &o, &t), "%s: %s", precond,
               kcl_error()))
     goto done;
-  const int64_t then = solve(p, t, precond);
+  const int64_t then = solve_problem(p, t, precond);
   memcpy(x, p->x, (size_t)n * sizeof *x);
-  refresh(p, s, precond);
-  int64_t now = solve(p, s, precond);
+  update_and_check(p, s, precond);
+  int64_t now = solve_problem(p, s, precond);
   CHECKF(now <= then + then / 4 + 1 && difference(p->x, x, n) < 1e-7,
-         "%s on %s: %lld iterations refreshed, %lld set up; x differs by %g", precond, p->where,
+         "%s on %s: %lld iterations updated, %lld set up; x differs by %g", precond, p->where,
          (long long)now, (long long)then, difference(p->x, x, n));
-  for (int again = 0; again < 2; again++) refresh(p, t, precond);
-  now = solve(p, t, precond);
+  for (int again = 0; again < 2; again++) update_and_check(p, t, precond);
+  now = solve_problem(p, t, precond);
   CHECKF(now <= then + 1 && difference(p->x, x, n) <= (exact ? 0 : 1e-9),
          "%s on %s: the same values took %lld iterations, %lld before, x differs by %g", precond,
          p->where, (long long)now, (long long)then, difference(p->x, x, n));
@@ -101,22 +101,22 @@ done:
   kcl_solver_free(&s), kcl_solver_free(&t), kcl_csr_free(&B), free(x);
 }
 
-/* Written in place; then refused until it is refreshed. */
+/* Written in place; then refused until it is updated. */
 static void test_in_place(const problem *p) {
   kcl_csr *B = others(p);
   kcl_solver *s = NULL;
   kcl_setup_info before, after;
   if (!CHECK(!kcl_setup(p->ctx, B, NULL, &s))) goto done;
-  solve(p, s, "auto");
+  solve_problem(p, s, "auto");
   kcl_solver_info(s, &before);
   for (int64_t k = 0; k < B->nnz; k++) ((double *)B->val)[k] *= 2;
   CHECK(kcl_solve_one(s, p->b, p->x, NULL) == KCL_CHANGED);
-  CHECKF(!kcl_refresh(s, B), "%s", kcl_error());
-  solve(p, s, "auto, refreshed");
+  CHECKF(!update_hierarchy(s, B), "%s", kcl_error());
+  solve_problem(p, s, "auto, updated");
   kcl_solver_info(s, &after);
   CHECKF(!strcmp(before.solver, after.solver) && !strcmp(before.precond, after.precond) &&
              after.programs_compiled == 0,
-         "%s: %s + %s, refreshed %s + %s, %d programs compiled", p->where, before.solver,
+         "%s: %s + %s, updated %s + %s, %d programs compiled", p->where, before.solver,
          before.precond, after.solver, after.precond, after.programs_compiled);
 done:
   kcl_solver_free(&s), kcl_csr_free(&B);
@@ -132,16 +132,16 @@ static void test_unsymmetric(const problem *p) {
   o.precond = "sa"; /* 17 iterations; without 11,000 */
   ((double *)B->val)[1] *= 3, B->symmetry = KCL_GENERAL;
   if (!CHECK(!kcl_setup(p->ctx, p->A, NULL, &s))) goto done;
-  CHECKF(!kcl_refresh(s, B), "%s", kcl_error());
+  CHECKF(!update_hierarchy(s, B), "%s", kcl_error());
   kcl_solver_info(s, &u);
   CHECKF(strncmp(u.solver, "cg", 2), "%s of an unsymmetric matrix", u.solver);
   CHECKF(!kcl_csr_stats(p->ctx, B, &t) && s->system.stats.row_patterns == t.row_patterns,
          "%s: a format was chosen by the distinct rows of earlier values", p->where);
-  solve(p, s, "auto");
+  solve_problem(p, s, "auto");
   kcl_solver_free(&s);
   if (!CHECK(!kcl_setup(p->ctx, p->A, &o, &s))) goto done;
-  CHECK(kcl_refresh(s, B) == KCL_USAGE && strstr(kcl_error(), "cg"));
-  solve(p, s, "cg, not refreshed");
+  CHECK(update_hierarchy(s, B) == KCL_USAGE && strstr(kcl_error(), "cg"));
+  solve_problem(p, s, "cg, not updated");
 done:
   kcl_solver_free(&s), kcl_csr_free(&B);
 }
@@ -163,18 +163,18 @@ static void test_repeating_rows(const problem *p) {
     goto done;
   CHECKF(s->system.repeated.run, "%s: runs of rows were not kept", p->where);
   for (int64_t k = 0; k < B->nnz; k++) ((double *)B->val)[k] *= 3;
-  CHECKF(!kcl_refresh(s, B), "%s", kcl_error());
+  CHECKF(!update_hierarchy(s, B), "%s", kcl_error());
   CHECKF(s->system.repeated.run && s->system.repeated.found.A == s->system.A &&
              s->system.stats.norm_inf == 24 && s->system.stats.symmetric,
          "%s: rows were compared with all others again", p->where);
-  solve(p, s, "rows that repeat");
+  solve_problem(p, s, "rows that repeat");
   change_upper(B, 0.9);
-  CHECK(kcl_refresh(s, B) == KCL_USAGE && strstr(kcl_error(), "declared symmetric"));
+  CHECK(update_hierarchy(s, B) == KCL_USAGE && strstr(kcl_error(), "declared symmetric"));
   B->symmetry = KCL_GENERAL;
-  CHECKF(!kcl_refresh(s, B) && s->system.repeated.run, "%s", kcl_error());
+  CHECKF(!update_hierarchy(s, B) && s->system.repeated.run, "%s", kcl_error());
   kcl_solver_info(s, &u);
   CHECKF(strncmp(u.solver, "cg", 2), "%s of an unsymmetric matrix", u.solver);
-  solve(p, s, "rows that repeat, not symmetric");
+  solve_problem(p, s, "rows that repeat, not symmetric");
 done:
   kcl_solver_free(&s), kcl_csr_free(&B);
 }
@@ -190,15 +190,15 @@ static void test_repeats(const problem *p) {
   const int64_t few = s->system.stats.row_patterns;
   CHECKF(f->counts_repeats, "%s: %s was chosen, which has no use for rows that repeat", p->where,
          f->name);
-  CHECKF(!kcl_refresh(s, B) && s->system.stats.row_patterns > few, "%s", kcl_error());
-  solve(p, s, "rows that do not repeat");
+  CHECKF(!update_hierarchy(s, B) && s->system.stats.row_patterns > few, "%s", kcl_error());
+  solve_problem(p, s, "rows that do not repeat");
   kcl_solver_free(&s);
   o.format = "csr-scalar";
   if (!CHECK(!kcl_setup(p->ctx, B, &o, &s))) goto done;
   const int64_t many = s->system.stats.row_patterns;
-  CHECKF(!kcl_refresh(s, p->A) && s->system.stats.row_patterns == many,
+  CHECKF(!update_hierarchy(s, p->A) && s->system.stats.row_patterns == many,
          "%s: distinct rows were counted for %s", p->where, o.format);
-  solve(p, s, "values that repeat");
+  solve_problem(p, s, "values that repeat");
 done:
   kcl_solver_free(&s), kcl_csr_free(&B);
 }
@@ -242,19 +242,20 @@ static void test_refill(const problem *p, bool thin) {
               kcl_error()))
     goto done;
   const void *at = stored_values(s)->data;
-  CHECK(kcl_refresh(s, A[2]) == KCL_INPUT && stored_values(s)->data == at && !same_values(s, t));
-  solve(p, s, "after values that are not finite");
+  CHECK(update_hierarchy(s, A[2]) == KCL_INPUT && stored_values(s)->data == at &&
+        !same_values(s, t));
+  solve_problem(p, s, "after values that are not finite");
   for (int again = 0; again < 2; again++)
-    CHECKF(!kcl_refresh(s, A[1]) && stored_values(s)->data == at && same_values(s, t),
+    CHECKF(!update_hierarchy(s, A[1]) && stored_values(s)->data == at && same_values(s, t),
            "%s: other values than a set-up stores, or elsewhere", p->where);
   CHECK(kcl_offset_runs_listed(s->system.runs) != thin);
-  solve(p, s, "after a refill");
+  solve_problem(p, s, "after a refill");
 done:
   kcl_solver_free(&s), kcl_solver_free(&t);
   for (int i = 0; i < 3; i++) kcl_csr_free(&A[i]);
 }
 
-/* A refreshed engine has the vectors of the one before, dirty as they are, and the bits of a new one. */
+/* An updated engine has the vectors of the one before, dirty as they are, and the bits of a new one. */
 static void test_vectors(const problem *p, const char *method) {
   const size_t size = (size_t)p->A->rows * sizeof *p->x;
   kcl_options o = kcl_defaults;
@@ -266,12 +267,12 @@ static void test_vectors(const problem *p, const char *method) {
   kcl_engine *e = s->selection.engine;
   const void *b = e->executor.memory(&e->executor, e->program->b);
   memset(p->x, 0, size);
-  CHECK(!kcl_solve_one(s, p->b, x, &first) && !kcl_refresh(s, p->A));
+  CHECK(!kcl_solve_one(s, p->b, x, &first) && !update_hierarchy(s, p->A));
   e = s->selection.engine;
   CHECKF(e->executor.memory(&e->executor, e->program->b) == b, "%s: other vectors", method);
   CHECK(!kcl_solve_one(s, p->b, p->x, &then));
   CHECKF(first.iterations == then.iterations && !memcmp(x, p->x, size),
-         "%s: other bits after a refresh, %lld and %lld iterations", method,
+         "%s: other bits after an update, %lld and %lld iterations", method,
          (long long)first.iterations, (long long)then.iterations);
 done:
   kcl_solver_free(&s), free(x);
@@ -290,7 +291,7 @@ static void test_choice_anew(const problem *p) {
       ((double *)B->val)[k] *= (1 + 1e-5 * (double)i) * (1 + 1e-5 * (double)B->col[k]);
   change_upper(C, 0.9), C->symmetry = KCL_GENERAL;
   if (!CHECKF(!kcl_setup(p->ctx, B, NULL, &s), "%s", kcl_error())) goto done;
-  CHECKF(!kcl_refresh(s, C) && !kcl_csr_stats(p->ctx, C, &t), "%s", kcl_error());
+  CHECKF(!update_hierarchy(s, C) && !kcl_csr_stats(p->ctx, C, &t), "%s", kcl_error());
   CHECKF(s->system.stats.row_patterns == t.row_patterns, "%s: %lld distinct rows instead of %lld",
          p->where, (long long)s->system.stats.row_patterns, (long long)t.row_patterns);
 done:
@@ -307,7 +308,8 @@ static void test_work(kcl_context *ctx, const char *where) {
 }
 
 static void refused(kcl_solver *s, const kcl_csr *B, const char *word) {
-  CHECKF(kcl_refresh(s, B) == KCL_USAGE && strstr(kcl_error(), word), "%s: %s", word, kcl_error());
+  CHECKF(update_hierarchy(s, B) == KCL_USAGE && strstr(kcl_error(), word), "%s: %s", word,
+         kcl_error());
 }
 
 static void test_refusals(const problem *p) {
@@ -321,8 +323,8 @@ static void test_refusals(const problem *p) {
   refused(s, single, "type d");
   B->col[0]++, B->col[1]++; /* row 0: columns 1 and 2 */
   refused(s, B, "column indices");
-  CHECK(kcl_refresh(NULL, B) == KCL_USAGE && kcl_refresh(s, NULL) != KCL_OK);
-  solve(p, s, "after refusals");
+  CHECK(update_hierarchy(NULL, B) == KCL_USAGE && update_hierarchy(s, NULL) != KCL_OK);
+  solve_problem(p, s, "after refusals");
   kcl_solver_free(&s);
   CHECK(!kcl_operator_create(p->ctx, p->A, NULL, &op) && !kcl_operator_setup(op, NULL, &s));
   refused(s, p->A, "operator");
@@ -351,7 +353,7 @@ static void test_place(kcl_context *ctx, const char *where, bool gpu_layout) {
 static void test_zeros(kcl_context *ctx, const char *where) {
   problem p;
   if (thorough() < 2) {
-    skip("a refresh of P with entries that cancel: with KRYLOCL_THOROUGH=2");
+    skip("an update of P with entries that cancel: with KRYLOCL_THOROUGH=2");
     return;
   }
   if (!open_problem(ctx, where, "jump3d:40", &p)) return;
