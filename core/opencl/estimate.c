@@ -57,7 +57,7 @@ static double stage_seconds(const kcl_run *r, const kcl_stage *s, double rate, b
 /* A vector operation reads two operands from memory and writes a third. */
 static double interpreted_seconds(const kcl_run *r, const kcl_stage *s, double rate) {
   const double operands = 3.0 * s->vectors * (double)s->n * (double)r->scalar_bytes,
-               bytes = operands + (s->A ? kcl_stored_bytes(s->A) : 0);
+               bytes = operands + (s->A ? kcl_stage_streamed(r->k, s) : 0);
   return stage_seconds(r, s, rate, false) + INTERPRETED * (s->vectors + s->scalars) +
          INTERPRETED_BYTES * bytes / rate;
 }

@@ -109,13 +109,15 @@ static void draft_method(const drafting *all, const kcl_method *m) {
   }
 }
 
-/* By the interpreter, which serves all methods and systems once it is compiled. */
+/* By the interpreter, which serves all methods and systems once it is compiled. Of systems with millions of rows some took seconds longer
+ * with it than without (docs/lab/2026-11-29-interpreter.md). */
 static void draft_interpreted(const drafting *all, const kcl_method *m) {
+  enum { MOST_ROWS = 250000 };
   static const char name[] = "csr-scalar";
   kcl_system s = *all->c->system;
   kcl_rank r;
   s.fusion = KCL_INTERPRETED_STAGES;
-  if (!s.undecided.format && strcmp(name, s.options.format)) return;
+  if (s.stats.rows > MOST_ROWS || (!s.undecided.format && strcmp(name, s.options.format))) return;
   if (!kcl_format_named(s.ctx, &s.stats, s.options.precision, name, &r.format) &&
       !kcl_engine_predicted(&s, m, all->c->way.precond, name, &r.seconds))
     draft_format(all, &s, m, &r);
