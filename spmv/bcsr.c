@@ -92,8 +92,8 @@ static int bcsr_build(kcl_stored *m, const kcl_csr *A) {
 #define BCSR_COPIED __attribute__((always_inline)) static inline
 
 /* Adds the product of a block in block column J to sum [b]; b is a constant at each call. */
-BCSR_COPIED void add_block(const scalar *val, int64_t J, const scalar *x, int64_t cols, int b,
-                           scalar *sum) {
+BCSR_COPIED void multiply_block(const scalar *val, int64_t J, const scalar *x, int64_t cols, int b,
+                                scalar *sum) {
   for (int c = 0; c < b; c++) {
     int64_t j = J * b + c;
     scalar xj = x[j < cols ? j : cols - 1];
@@ -109,7 +109,7 @@ BCSR_COPIED void one_block_row(const kcl_stored *m, int64_t I, const scalar *x, 
   const int32_t *col = (const int32_t *)m->array[BLOCK_COL].data + ptr[I];
   const scalar *val = (const scalar *)m->array[VAL].data + ptr[I] * b * b;
   for (int r = 0; r < b; r++) sum[r] = s_make(0);
-  for (int64_t k = 0; k < count; k++) add_block(val + k * b * b, col[k], x, cols, b, sum);
+  for (int64_t k = 0; k < count; k++) multiply_block(val + k * b * b, col[k], x, cols, b, sum);
 }
 
 /* sum [2][b] of block rows I and I + 1 in one loop: each sum is a chain of dependent operations, and those of two rows overlap. */
@@ -121,15 +121,15 @@ BCSR_COPIED void two_block_rows(const kcl_stored *m, int64_t I, const scalar *x,
   int64_t k = ptr[I], l = ptr[I + 1];
   for (int r = 0; r < 2 * b; r++) sum[r] = s_make(0);
   for (; k < ptr[I + 1] && l < ptr[I + 2]; k++, l++) {
-    add_block(val + k * b * b, col[k], x, cols, b, sum);
-    add_block(val + l * b * b, col[l], x, cols, b, sum + b);
+    multiply_block(val + k * b * b, col[k], x, cols, b, sum);
+    multiply_block(val + l * b * b, col[l], x, cols, b, sum + b);
   }
-  for (; k < ptr[I + 1]; k++) add_block(val + k * b * b, col[k], x, cols, b, sum);
-  for (; l < ptr[I + 2]; l++) add_block(val + l * b * b, col[l], x, cols, b, sum + b);
+  for (; k < ptr[I + 1]; k++) multiply_block(val + k * b * b, col[k], x, cols, b, sum);
+  for (; l < ptr[I + 2]; l++) multiply_block(val + l * b * b, col[l], x, cols, b, sum + b);
 }
 
-BCSR_COPIED void block_rows(const kcl_stored *m, int64_t I, bool two, const scalar *x, int b,
-                            scalar *sum) {
+BCSR_COPIED void bcsr_block_rows(const kcl_stored *m, int64_t I, bool two, const scalar *x, int b,
+                                 scalar *sum) {
   if (two)
     two_block_rows(m, I, x, b, sum);
   else
@@ -145,11 +145,11 @@ BCSR_COPIED void bcsr_range(const kcl_stored *m, const bool pairs, const scalar 
     const bool two = pairs && (I + 1) * b < hi;
     end = I + (two ? 2 : 1);
     switch (b) {
-    case 2: block_rows(m, I, two, x, 2, sum); break;
-    case 3: block_rows(m, I, two, x, 3, sum); break;
-    case 4: block_rows(m, I, two, x, 4, sum); break;
-    case 6: block_rows(m, I, two, x, 6, sum); break;
-    default: block_rows(m, I, two, x, 8, sum);
+    case 2: bcsr_block_rows(m, I, two, x, 2, sum); break;
+    case 3: bcsr_block_rows(m, I, two, x, 3, sum); break;
+    case 4: bcsr_block_rows(m, I, two, x, 4, sum); break;
+    case 6: bcsr_block_rows(m, I, two, x, 6, sum); break;
+    default: bcsr_block_rows(m, I, two, x, 8, sum);
     }
     for (int64_t i = I * b < lo ? lo : I * b; i < hi && i < end * b; i++) y[i] = sum[i - I * b];
   }
