@@ -88,33 +88,82 @@ static int bcsr_build(kcl_stored *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-/* sum[0 .. b) of a block row; b is a constant at each call. */
-static inline void block_row(const int32_t *col, const scalar *val, int64_t blocks, const scalar *x,
-                             int64_t cols, int b, scalar *sum) {
-  for (int r = 0; r < b; r++) sum[r] = s_make(0);
-  for (int64_t k = 0; k < blocks; k++, val += b * b)
-    for (int c = 0; c < b; c++) {
-      int64_t j = (int64_t)col[k] * b + c;
-      scalar xj = x[j < cols ? j : cols - 1];
-      for (int r = 0; r < b; r++) sum[r] = s_fma(val[c * b + r], xj, sum[r]);
-    }
+/* A copy for each call, whose constants choose the size of blocks. */
+#define BCSR_COPIED __attribute__((always_inline)) static inline
+
+/* Adds the product of a block in block column J to sum [b]; b is a constant at each call. */
+BCSR_COPIED void multiply_block(const scalar *val, int64_t J, const scalar *x, int64_t cols, int b,
+                                scalar *sum) {
+  for (int c = 0; c < b; c++) {
+    int64_t j = J * b + c;
+    scalar xj = x[j < cols ? j : cols - 1];
+    for (int r = 0; r < b; r++) sum[r] = s_fma(val[c * b + r], xj, sum[r]);
+  }
 }
 
-static void bcsr_rows(const kcl_stored *m, const void *x, void *y_, int64_t lo, int64_t hi) {
-  const int64_t *ptr = m->array[BLOCK_PTR].data, b = m->param[B].value, cols = m->param[COLS].value;
-  scalar *y = y_, sum[8];
-  for (int64_t I = lo / b; I * b < hi; I++) {
-    const int32_t *c = (const int32_t *)m->array[BLOCK_COL].data + ptr[I];
-    const scalar *v = (const scalar *)m->array[VAL].data + ptr[I] * b * b;
-    switch (b) {
-    case 2: block_row(c, v, ptr[I + 1] - ptr[I], x, cols, 2, sum); break;
-    case 3: block_row(c, v, ptr[I + 1] - ptr[I], x, cols, 3, sum); break;
-    case 4: block_row(c, v, ptr[I + 1] - ptr[I], x, cols, 4, sum); break;
-    case 6: block_row(c, v, ptr[I + 1] - ptr[I], x, cols, 6, sum); break;
-    default: block_row(c, v, ptr[I + 1] - ptr[I], x, cols, 8, sum);
-    }
-    for (int64_t i = I * b < lo ? lo : I * b; i < hi && i < (I + 1) * b; i++) y[i] = sum[i - I * b];
+/* sum [b] of block row I. */
+BCSR_COPIED void one_block_row(const kcl_stored *m, int64_t I, const scalar *x, int b,
+                               scalar *sum) {
+  const int64_t *ptr = m->array[BLOCK_PTR].data, cols = m->param[COLS].value,
+                count = ptr[I + 1] - ptr[I];
+  const int32_t *col = (const int32_t *)m->array[BLOCK_COL].data + ptr[I];
+  const scalar *val = (const scalar *)m->array[VAL].data + ptr[I] * b * b;
+  for (int r = 0; r < b; r++) sum[r] = s_make(0);
+  for (int64_t k = 0; k < count; k++) multiply_block(val + k * b * b, col[k], x, cols, b, sum);
+}
+
+/* sum [2][b] of block rows I and I + 1 in one loop: each sum is a chain of dependent operations, and those of two rows overlap. */
+BCSR_COPIED void two_block_rows(const kcl_stored *m, int64_t I, const scalar *x, int b,
+                                scalar *sum) {
+  const int64_t *ptr = m->array[BLOCK_PTR].data, cols = m->param[COLS].value;
+  const int32_t *col = m->array[BLOCK_COL].data;
+  const scalar *val = m->array[VAL].data;
+  int64_t k = ptr[I], l = ptr[I + 1];
+  for (int r = 0; r < 2 * b; r++) sum[r] = s_make(0);
+  for (; k < ptr[I + 1] && l < ptr[I + 2]; k++, l++) {
+    multiply_block(val + k * b * b, col[k], x, cols, b, sum);
+    multiply_block(val + l * b * b, col[l], x, cols, b, sum + b);
   }
+  for (; k < ptr[I + 1]; k++) multiply_block(val + k * b * b, col[k], x, cols, b, sum);
+  for (; l < ptr[I + 2]; l++) multiply_block(val + l * b * b, col[l], x, cols, b, sum + b);
+}
+
+BCSR_COPIED void bcsr_block_rows(const kcl_stored *m, int64_t I, bool two, const scalar *x, int b,
+                                 scalar *sum) {
+  if (two)
+    two_block_rows(m, I, x, b, sum);
+  else
+    one_block_row(m, I, x, b, sum);
+}
+
+/* Block rows one by one or, a constant at each call, two at once; an odd one is left. */
+BCSR_COPIED void bcsr_range(const kcl_stored *m, const bool pairs, const scalar *x, scalar *y,
+                            int64_t lo, int64_t hi) {
+  const int64_t b = m->param[B].value;
+  scalar sum[2 * 8];
+  for (int64_t I = lo / b, end; I * b < hi; I = end) {
+    const bool two = pairs && (I + 1) * b < hi;
+    end = I + (two ? 2 : 1);
+    switch (b) {
+    case 2: bcsr_block_rows(m, I, two, x, 2, sum); break;
+    case 3: bcsr_block_rows(m, I, two, x, 3, sum); break;
+    case 4: bcsr_block_rows(m, I, two, x, 4, sum); break;
+    case 6: bcsr_block_rows(m, I, two, x, 6, sum); break;
+    default: bcsr_block_rows(m, I, two, x, 8, sum);
+    }
+    for (int64_t i = I * b < lo ? lo : I * b; i < hi && i < end * b; i++) y[i] = sum[i - I * b];
+  }
+}
+
+enum { BCSR_LONG = 8 /* blocks per row from which two rows at once are faster */ };
+
+static void bcsr_rows(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi) {
+  const int64_t *ptr = m->array[BLOCK_PTR].data, b = m->param[B].value, first = lo / b,
+                end = (hi + b - 1) / b;
+  if (ptr[end] - ptr[first] >= BCSR_LONG * (end - first))
+    bcsr_range(m, true, x, y, lo, hi);
+  else
+    bcsr_range(m, false, x, y, lo, hi);
 }
 
 static bool bcsr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {

@@ -45,9 +45,12 @@ static void coo_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, 
   const int32_t *row = m->array[ROW].data, *col = m->array[COL].data;
   const scalar *val = m->array[VAL].data, *x = x_;
   scalar *y = y_;
-  for (int64_t i = lo; i < hi; i++) y[i] = s_make(0);
-  for (int64_t k = kcl_first_from(row, 0, m->nnz, lo); k < m->nnz && row[k] < hi; k++)
-    y[row[k]] = s_fma(val[k], x[col[k]], y[row[k]]);
+  int64_t k = kcl_first_from(row, 0, m->nnz, lo);
+  for (int64_t i = lo; i < hi; i++) {
+    scalar sum = s_make(0);
+    for (; k < m->nnz && row[k] == i; k++) sum = s_fma(val[k], x[col[k]], sum);
+    y[i] = sum;
+  }
 }
 
 static bool coo_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {

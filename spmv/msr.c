@@ -61,17 +61,54 @@ static int msr_build(kcl_stored *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-static void msr_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const scalar *diagonal = m->array[DIAGONAL].data, *val = m->array[VAL].data, *x = x_;
+/* y[i] of rows [lo, hi), one after another. */
+static void msr_short_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo,
+                           int64_t hi) {
+  const scalar *diagonal = m->array[DIAGONAL].data, *val = m->array[VAL].data;
   const int64_t *row_ptr = m->array[ROW_PTR].data;
   const int32_t *col = m->array[COL].data;
-  scalar *y = y_;
   int64_t n = m->param[DIAGONALS].value, k = row_ptr[lo];
   for (int64_t i = lo; i < hi; i++) {
     scalar sum = i < n ? s_mul(diagonal[i], x[i]) : s_make(0);
     for (int64_t end = row_ptr[i + 1]; k < end; k++) sum = s_fma(val[k], x[col[k]], sum);
     y[i] = sum;
   }
+}
+
+/* Adds the products of two rows to y in one loop: each sum is a chain of dependent operations, and two chains overlap. */
+static void msr_two_rows(const int64_t *row_ptr, const scalar *val, const int32_t *col,
+                         const scalar *x, scalar *y) {
+  const int64_t middle = row_ptr[1], end = row_ptr[2];
+  int64_t k = row_ptr[0], l = middle;
+  scalar first = y[0], second = y[1];
+  for (; k < middle && l < end; k++, l++) {
+    first = s_fma(val[k], x[col[k]], first);
+    second = s_fma(val[l], x[col[l]], second);
+  }
+  for (; k < middle; k++) first = s_fma(val[k], x[col[k]], first);
+  for (; l < end; l++) second = s_fma(val[l], x[col[l]], second);
+  y[0] = first;
+  y[1] = second;
+}
+
+/* y[i] of rows [lo, hi) by pairs, in the order of entries of msr_short_rows. */
+static void msr_long_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
+  const scalar *diagonal = m->array[DIAGONAL].data;
+  const int64_t *row_ptr = m->array[ROW_PTR].data, n = m->param[DIAGONALS].value;
+  for (int64_t i = lo; i < hi; i++) y[i] = i < n ? s_mul(diagonal[i], x[i]) : s_make(0);
+  for (; lo + 1 < hi; lo += 2)
+    msr_two_rows(row_ptr + lo, m->array[VAL].data, m->array[COL].data, x, y + lo);
+  if (lo < hi) msr_short_rows(m, x, y, lo, hi);
+}
+
+enum { MSR_LONG = 16 /* entries per row from which pairs of rows are faster */ };
+
+static void msr_rows(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi) {
+  const int64_t *row_ptr = m->array[ROW_PTR].data;
+  if (lo < hi && row_ptr[hi] - row_ptr[lo] >= MSR_LONG * (hi - lo))
+    msr_long_rows(m, x, y, lo, hi);
+  else
+    msr_short_rows(m, x, y, lo, hi);
 }
 
 static bool msr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {

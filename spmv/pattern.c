@@ -21,7 +21,10 @@
 /* The arrays by number, in the order in which they are built. */
 enum { CODE, START, OFFSET, VAL };
 
-enum { PATTERN_SHORT = 8 /* fewer rows of one pattern are computed row by row */ };
+enum {
+  PATTERN_SHORT = 8, /* rows: a shorter run is computed row by row */
+  PATTERN_LONG = 16  /* terms from which two rows at once are faster than one after the other */
+};
 
 static double pattern_table(double patterns, double entries, kcl_type type) {
   return entries * (4.0 + (double)kcl_type_size(type)) + 4.0 * (patterns + 1);
@@ -85,49 +88,64 @@ done:
 
 /* ---------------------------------------------------------------- native */
 
-static int64_t pattern_number(const kcl_stored *m, int64_t i) {
-  return m->array[CODE].kind == KCL_UINT8 ? ((const uint8_t *)m->array[CODE].data)[i]
-                                          : ((const uint16_t *)m->array[CODE].data)[i];
+/* A copy for each call, with codes of bytes or of 16-bit words. */
+#define PATTERN_COPIED __attribute__((always_inline)) static inline
+
+static bool codes_are_bytes(const kcl_stored *m) { return m->array[CODE].kind == KCL_UINT8; }
+
+PATTERN_COPIED int64_t pattern_number(const void *code, const bool bytes, int64_t i) {
+  return bytes ? ((const uint8_t *)code)[i] : ((const uint16_t *)code)[i];
 }
 
 /* The end of the run of rows with the pattern of row i; eight bytes of codes are compared at a time. */
-static int64_t run_end(const kcl_stored *m, int64_t i, int64_t hi) {
-  uint64_t p = (uint64_t)pattern_number(m, i), word;
-  bool bytes = m->array[CODE].kind == KCL_UINT8;
-  uint64_t equal = p * (bytes ? UINT64_C(0x0101010101010101) : UINT64_C(0x0001000100010001));
-  const char *code = m->array[CODE].data;
-  for (int step = bytes ? 8 : 4; i + step <= hi; i += step) {
-    memcpy(&word, code + i * (8 / step), sizeof word);
+PATTERN_COPIED int64_t run_end(const void *code, const bool bytes, int64_t i, int64_t hi) {
+  const uint64_t p = (uint64_t)pattern_number(code, bytes, i),
+                 equal = p * (bytes ? UINT64_C(0x0101010101010101) : UINT64_C(0x0001000100010001));
+  const int64_t width = bytes ? 1 : 2, step = 8 / width;
+  uint64_t word;
+  if (++i >= hi || (uint64_t)pattern_number(code, bytes, i) != p) return i;
+  for (; i + step <= hi; i += step) {
+    memcpy(&word, (const char *)code + i * width, sizeof word);
     if (word != equal) break;
   }
-  while (i < hi && (uint64_t)pattern_number(m, i) == p) i++;
+  while (i < hi && (uint64_t)pattern_number(code, bytes, i) == p) i++;
   return i;
 }
 
-/* y[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant at each call. */
+/* sum + c[0] v[0][l] + c[1] v[1][l] + ... of `terms` terms, a constant at each call. */
+static inline element pattern_sum(const int terms, const scalar *c, const element *const *v,
+                                  int64_t l, element sum) {
+  sum = e_fma(c[0], v[0][l], sum);
+  if (terms > 1) sum = e_fma(c[1], v[1][l], sum);
+  if (terms > 2) sum = e_fma(c[2], v[2][l], sum);
+  if (terms > 3) sum = e_fma(c[3], v[3][l], sum);
+  if (terms > 4) sum = e_fma(c[4], v[4][l], sum);
+  if (terms > 5) sum = e_fma(c[5], v[5][l], sum);
+  if (terms > 6) sum = e_fma(c[6], v[6][l], sum);
+  if (terms > 7) sum = e_fma(c[7], v[7][l], sum);
+  return sum;
+}
+
+/* y[l] (+)= a[0] x[l + off[0]] + ...; two loops, since gcc does not vectorise one that chooses per element. */
 static inline void pattern_sweep(const int terms, const scalar *a, const int32_t *off,
                                  const element *x, element *y, int64_t n, bool first) {
   const element *v[8], zero = e_zero();
   scalar c[8];
   for (int t = 0; t < 8; t++)
     v[t] = x + off[t < terms ? t : 0], c[t] = t < terms ? a[t] : s_make(0);
-  KCL_SIMD
-  for (int64_t l = 0; l < n; l++) {
-    element sum = e_fma(c[0], v[0][l], first ? zero : y[l]);
-    if (terms > 1) sum = e_fma(c[1], v[1][l], sum);
-    if (terms > 2) sum = e_fma(c[2], v[2][l], sum);
-    if (terms > 3) sum = e_fma(c[3], v[3][l], sum);
-    if (terms > 4) sum = e_fma(c[4], v[4][l], sum);
-    if (terms > 5) sum = e_fma(c[5], v[5][l], sum);
-    if (terms > 6) sum = e_fma(c[6], v[6][l], sum);
-    if (terms > 7) sum = e_fma(c[7], v[7][l], sum);
-    y[l] = sum;
+  if (first) {
+    KCL_SIMD
+    for (int64_t l = 0; l < n; l++) y[l] = pattern_sum(terms, c, v, l, zero);
+  } else {
+    KCL_SIMD
+    for (int64_t l = 0; l < n; l++) y[l] = pattern_sum(terms, c, v, l, y[l]);
   }
 }
 
 /* n rows of one pattern: every term reads a contiguous part of x. */
-static void pattern_run(int64_t terms, const scalar *a, const int32_t *off, const element *x,
-                        element *y, int64_t n) {
+__attribute__((noinline)) static void pattern_run(int64_t terms, const scalar *a,
+                                                  const int32_t *off, const element *x, element *y,
+                                                  int64_t n) {
   bool first = true;
   for (; terms >= 8; terms -= 8, a += 8, off += 8, first = false)
     pattern_sweep(8, a, off, x, y, n, first);
@@ -144,25 +162,52 @@ static void pattern_run(int64_t terms, const scalar *a, const int32_t *off, cons
   }
 }
 
-static element one_row(int64_t terms, const scalar *a, const int32_t *off, const element *x) {
-  element sum = e_zero();
+static element add_terms(int64_t terms, const scalar *a, const int32_t *off, const element *x,
+                         element sum) {
   for (int64_t t = 0; t < terms; t++) sum = e_fma(a[t], x[off[t]], sum);
   return sum;
 }
 
-static void pattern_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const int32_t *start = m->array[START].data, *offset = m->array[OFFSET].data;
-  const scalar *val = m->array[VAL].data;
-  const element *x = x_;
-  element *y = y_;
-  for (int64_t i = lo, end; i < hi; i = end) {
-    int64_t p = pattern_number(m, i), at = start[p], terms = start[p + 1] - at;
-    end = run_end(m, i, hi);
-    if (end - i >= PATTERN_SHORT)
-      pattern_run(terms, val + at, offset + at, x + i, y + i, end - i);
-    else
-      for (int64_t j = i; j < end; j++) y[j] = one_row(terms, val + at, offset + at, x + j);
+/* Two rows of patterns p and q in one loop: each sum is a chain of dependent operations, and two chains overlap. */
+static void two_rows(const kcl_stored *m, int64_t p, int64_t q, const element *x, element *y) {
+  const int32_t *start = m->array[START].data, *off = m->array[OFFSET].data;
+  const scalar *a = m->array[VAL].data;
+  int64_t s = start[p], t = start[q];
+  element first = e_zero(), second = e_zero();
+  for (; s < start[p + 1] && t < start[q + 1]; s++, t++) {
+    first = e_fma(a[s], x[off[s]], first);
+    second = e_fma(a[t], x[1 + off[t]], second);
   }
+  y[0] = add_terms(start[p + 1] - s, a + s, off + s, x, first);
+  y[1] = add_terms(start[q + 1] - t, a + t, off + t, x + 1, second);
+}
+
+/* The rows of the run that begins with row i, or rows i and i + 1 where runs are short and rows are long. Returns the next row. */
+PATTERN_COPIED int64_t rows_of_run(const kcl_stored *m, const bool bytes, const element *x,
+                                   element *y, int64_t i, int64_t hi) {
+  const void *code = m->array[CODE].data;
+  const int32_t *start = m->array[START].data;
+  const int64_t p = pattern_number(code, bytes, i), at = start[p], terms = start[p + 1] - at,
+                end = run_end(code, bytes, i, hi);
+  const int32_t *off = (const int32_t *)m->array[OFFSET].data + at;
+  const scalar *a = (const scalar *)m->array[VAL].data + at;
+  if (end - i >= PATTERN_SHORT) {
+    pattern_run(terms, a, off, x + i, y + i, end - i);
+    return end;
+  }
+  if (terms >= PATTERN_LONG && i + 1 < hi) {
+    two_rows(m, p, pattern_number(code, bytes, i + 1), x + i, y + i);
+    return i + 2;
+  }
+  for (int64_t j = i; j < end; j++) y[j] = add_terms(terms, a, off, x + j, e_zero());
+  return end;
+}
+
+static void pattern_rows(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi) {
+  if (codes_are_bytes(m))
+    while (lo < hi) lo = rows_of_run(m, true, x, y, lo, hi);
+  else
+    while (lo < hi) lo = rows_of_run(m, false, x, y, lo, hi);
 }
 
 /* Has pattern p terms, whose columns exist in rows i to below end? */
@@ -188,18 +233,20 @@ static bool table_fits(const kcl_stored *m, int64_t lo, int64_t hi) {
 
 static bool numbers_exist(const kcl_stored *m, int64_t lo, int64_t hi) {
   const void *code = m->array[CODE].data;
-  const bool bytes = m->array[CODE].kind == KCL_UINT8;
+  const bool bytes = codes_are_bytes(m);
   return (bytes ? kcl_largest_byte((const uint8_t *)code + lo, hi - lo)
                 : kcl_largest_short((const uint16_t *)code + lo, hi - lo)) <
          m->array[START].count - 1;
 }
 
 static bool pattern_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
+  const void *code = m->array[CODE].data;
+  const bool bytes = codes_are_bytes(m);
   bool exist = true;
   if (table_fits(m, lo, hi)) return numbers_exist(m, lo, hi);
   for (int64_t i = lo, end; i < hi && exist; i = end) {
-    end = run_end(m, i, hi);
-    exist = run_exists(m, pattern_number(m, i), i, end);
+    end = run_end(code, bytes, i, hi);
+    exist = run_exists(m, pattern_number(code, bytes, i), i, end);
   }
   return exist;
 }

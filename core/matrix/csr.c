@@ -133,7 +133,9 @@ int kcl_csr_share_structure(kcl_context *ctx, kcl_csr *A, kcl_csr *from) {
   KCL_CALL(*owners ? KCL_OK : kcl_alloc(ctx, 1, sizeof **owners, "a matrix", (void **)owners));
   __atomic_add_fetch(*owners, 1, __ATOMIC_RELAXED);
   free_indices(A);
-  A->row_ptr = from->row_ptr, A->col = from->col, A->structure_owners = *owners;
+  A->row_ptr = from->row_ptr;
+  A->col = from->col;
+  A->structure_owners = *owners;
   return KCL_OK;
 }
 

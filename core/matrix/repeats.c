@@ -301,8 +301,11 @@ int kcl_distinct_rows_list_runs(kcl_context *ctx, kcl_distinct_rows *d, bool *fe
   for (int64_t i = 0; i < r->A->rows; i++)
     if (i == 0 || r->code[i] != r->code[i - 1]) d->run[n++] = i;
   d->run[n] = r->A->rows;
-  free(r->hash), free(r->number);
-  r->hash = NULL, r->number = NULL, r->slots = 0;
+  free(r->hash);
+  free(r->number);
+  r->hash = NULL;
+  r->number = NULL;
+  r->slots = 0;
   *few = true;
   return KCL_OK;
 }

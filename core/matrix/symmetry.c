@@ -57,7 +57,9 @@ static inline void compare_typed(mirror_comparing *c, const kcl_type type, int64
     a[0] = a[1] = 0;
     if (k < end && col[k] == i) kcl_element(type, val, k++, a);
     broken |= look_at_diagonal(a, shift);
-    next[i] = k, above += end - k, k = end;
+    next[i] = k;
+    above += end - k;
+    k = end;
   }
   c->below += below;
   c->above += above;

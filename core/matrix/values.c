@@ -90,7 +90,9 @@ static inline void moduli_by_rows(const kcl_csr *A, const kcl_type type, int64_t
       sum += a, largest = greater(largest, a);
       if (col[k] == i) diagonal = a, positive += z[0] > 0 && z[1] == 0;
     }
-    m->sum[i - from] = sum, m->largest[i - from] = largest, m->diagonal[i - from] = diagonal;
+    m->sum[i - from] = sum;
+    m->largest[i - from] = largest;
+    m->diagonal[i - from] = diagonal;
   }
   c->zeros += zeros, c->positive += positive;
 }
@@ -197,7 +199,9 @@ static void count_rows(const kcl_csr *A, const row_moduli *m, int64_t first, int
   }
   for (int64_t r = 0; zero_rows && r < rows && c->first_zero_row == INT64_MAX; r++)
     if (m->sum[r] == 0) c->first_zero_row = first + r;
-  c->dominant += dominant, c->zero_diagonal += zero_diagonal, c->zero_rows += zero_rows;
+  c->dominant += dominant;
+  c->zero_diagonal += zero_diagonal;
+  c->zero_rows += zero_rows;
 }
 
 static void merge_counts(values_counting *all, const value_counts *c, int64_t times) {
