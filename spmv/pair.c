@@ -121,6 +121,8 @@ static inline void gathered(const uint32_t *word, int shift, uint32_t mask, cons
   }
 }
 
+enum { AHEAD = 1 << 13 /* bytes of codes: those that pair_bounded looks at next */ };
+
 static inline void pair_one_slice(const kcl_stored *m, const element *x, int64_t i, const int per,
                                   element *sum) {
   const int32_t *slice = m->array[SLICE].data, *offset = m->array[OFFSET].data;
@@ -130,6 +132,7 @@ static inline void pair_one_slice(const kcl_stored *m, const element *x, int64_t
   for (int64_t g = slice[i / PAIR_SLICE]; g < slice[i / PAIR_SLICE + 1]; g++) {
     const uint32_t *word = code + g * PAIR_SLICE;
     uint32_t differ = 0;
+    for (int l = 0; l < PAIR_SLICE; l += 16) __builtin_prefetch((const char *)(word + l) + AHEAD);
     for (int l = 0; l < PAIR_SLICE; l++) differ |= word[l] ^ word[0];
     for (int b = 0; b < per; b++)
       if (!differ)
@@ -226,4 +229,5 @@ const kcl_format KCL_TYPED(kcl_format_pair) = {
     .rows = pair_rows,
     .bounded = pair_bounded,
     .bounded_rows = 1024,
+    .bounded_entries = AHEAD,
     .narrow = KCL_NARROW(pair)};
