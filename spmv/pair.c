@@ -190,12 +190,13 @@ static bool pair_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
   int32_t low = 0, high = 0;
   if (!kcl_short_starts_ascend(slice, first, end, m->array[CODE].count / PAIR_SLICE) || offset[0])
     return false;
-  for (int64_t c = 0; c < m->array[OFFSET].count; c++)
+  const int64_t words = (int64_t)(slice[end] - slice[first]) * PAIR_SLICE;
+  const bool few = m->array[OFFSET].count <= words * m->kernel.variant; /* pairs */
+  for (int64_t c = 0; c < m->array[OFFSET].count && few; c++)
     low = offset[c] < low ? offset[c] : low, high = offset[c] > high ? offset[c] : high;
-  if (lo + low >= 0 && end * PAIR_SLICE + high <= m->cols)
-    return largest_code(word + (int64_t)slice[first] * PAIR_SLICE,
-                        (int64_t)(slice[end] - slice[first]) * PAIR_SLICE,
-                        m->kernel.variant) < m->array[VAL].count;
+  if (few && lo + low >= 0 && end * PAIR_SLICE + high <= m->cols)
+    return largest_code(word + (int64_t)slice[first] * PAIR_SLICE, words, m->kernel.variant) <
+           m->array[VAL].count;
   bool exist = true;
   for (int64_t s = first; s < end && exist; s++) exist = slice_exists(m, s * PAIR_SLICE);
   return exist;
