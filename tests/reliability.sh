@@ -28,7 +28,7 @@ run() { # COMMAND
 }
 if [ "$RUN" ]; then
   for name in $checks; do run "make -s check ONLY=$name"; done
-  grep -vE '^make |A\.mtx|GUARD=0|intel' "$list" >"$list.run"
+  grep -vE '^make |A\.mtx|GUARD=0|intel|reliability' "$list" >"$list.run"
   while read -r command; do run "$command"; done <"$list.run"
   rm -f "$list.run"
 fi
