@@ -46,7 +46,9 @@ typedef struct kcl_window {
 int kcl_window_hosts(kcl_comm *c);
 /* This rank's part has so many bytes, zero. All ranks call it. */
 int kcl_window_open(kcl_comm *c, size_t bytes, kcl_window *w);
-void kcl_window_close(kcl_window *w); /* also of an empty one */
+/* Also of an empty one. All ranks call it. Where the device of one has failed, a transfer that was waited for in vain may still reach the
+ * memory: it stays mapped until the process ends. */
+void kcl_window_close(const kcl_comm *c, kcl_window *w);
 
 /* ---------------------------------------------------------------- ranks.c */
 

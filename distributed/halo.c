@@ -298,7 +298,7 @@ void kcl_domain_free(kcl_domain **d) {
     kcl_unpin(o->comm->ctx, &o->pinned[0]);
   kcl_unpin(o->comm->ctx, &o->pinned[1]);
   for (int i = 0; o->lent && i < o->neighbours; i++) kcl_unregister(o->comm->ctx, &o->lent[i]);
-  kcl_window_close(&o->window);
+  kcl_window_close(o->comm, &o->window);
   free(o->at), free(o->lent), free(o->halo.received);
   free(o->halo.one), free(o->halo.sum), free(o->take);
   free(o->send), free(o->row), free(o->column), free(o->rank), free(o->in), free(o->out);

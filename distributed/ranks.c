@@ -211,7 +211,7 @@ done:
 void kcl_comm_free(kcl_comm **c) {
   if (!*c) return;
   kcl_comm_meet((*c)->comm);
-  kcl_window_close(&(*c)->window);
+  kcl_window_close(*c, &(*c)->window);
   free((*c)->on_host);
   MPI_Comm_free(&(*c)->host), MPI_Comm_free(&(*c)->comm);
   free((*c)->blocks.count), free((*c)->blocks.own);

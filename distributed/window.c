@@ -84,8 +84,10 @@ int kcl_window_open(kcl_comm *c, size_t bytes, kcl_window *w) {
   return KCL_OK;
 }
 
-void kcl_window_close(kcl_window *w) {
-  if (w->open) MPI_Win_unlock_all(w->win), MPI_Win_free(&w->win);
+void kcl_window_close(const kcl_comm *c, kcl_window *w) {
+  const bool stays = w->open && largest_on_host(c->host, c->ctx->device_failed);
+  if (w->open) MPI_Win_unlock_all(w->win);
+  if (w->open && !stays) MPI_Win_free(&w->win);
   free(w->of);
   *w = (kcl_window){.of = NULL};
 }

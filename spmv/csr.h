@@ -78,9 +78,10 @@ static inline void csr_even_rows(const kcl_stored *m, const void *x, void *y, in
 
 enum { CSR_BOUNDED_ENTRIES = 256 /* 2 kB of double values: what csr_ahead brings */ };
 /* Rows are in order, and columns exist; also of the three entries that csr_uneven_rows reads after them. Neighbours
- * are looked at, too, so that the loop has whole vectors of 16. */
+ * are looked at, too, so that the loop has whole vectors of 16. Row pointers of the next part are fetched meanwhile. */
 static inline bool csr_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
+  for (int64_t i = hi; i < 2 * hi - lo; i += 8) __builtin_prefetch(row_ptr + i);
   if (!kcl_starts_ascend(row_ptr, lo, hi, m->nnz)) return false;
   const int64_t from = row_ptr[lo] & ~(int64_t)15, last = (row_ptr[hi] + 3 + 15) & ~(int64_t)15,
                 end = last < m->nnz ? last : m->nnz;

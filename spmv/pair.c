@@ -121,6 +121,8 @@ static inline void gathered(const uint32_t *word, int shift, uint32_t mask, cons
   }
 }
 
+enum { AHEAD = 1 << 13 /* bytes of codes: those that pair_bounded looks at next */ };
+
 static inline void pair_one_slice(const kcl_stored *m, const element *x, int64_t i, const int per,
                                   element *sum) {
   const int32_t *slice = m->array[SLICE].data, *offset = m->array[OFFSET].data;
@@ -130,6 +132,7 @@ static inline void pair_one_slice(const kcl_stored *m, const element *x, int64_t
   for (int64_t g = slice[i / PAIR_SLICE]; g < slice[i / PAIR_SLICE + 1]; g++) {
     const uint32_t *word = code + g * PAIR_SLICE;
     uint32_t differ = 0;
+    for (int l = 0; l < PAIR_SLICE; l += 16) __builtin_prefetch((const char *)(word + l) + AHEAD);
     for (int l = 0; l < PAIR_SLICE; l++) differ |= word[l] ^ word[0];
     for (int b = 0; b < per; b++)
       if (!differ)
@@ -187,12 +190,13 @@ static bool pair_bounded(const kcl_stored *m, int64_t lo, int64_t hi) {
   int32_t low = 0, high = 0;
   if (!kcl_short_starts_ascend(slice, first, end, m->array[CODE].count / PAIR_SLICE) || offset[0])
     return false;
-  for (int64_t c = 0; c < m->array[OFFSET].count; c++)
+  const int64_t words = (int64_t)(slice[end] - slice[first]) * PAIR_SLICE;
+  const bool few = m->array[OFFSET].count <= words * m->kernel.variant; /* pairs */
+  for (int64_t c = 0; c < m->array[OFFSET].count && few; c++)
     low = offset[c] < low ? offset[c] : low, high = offset[c] > high ? offset[c] : high;
-  if (lo + low >= 0 && end * PAIR_SLICE + high <= m->cols)
-    return largest_code(word + (int64_t)slice[first] * PAIR_SLICE,
-                        (int64_t)(slice[end] - slice[first]) * PAIR_SLICE,
-                        m->kernel.variant) < m->array[VAL].count;
+  if (few && lo + low >= 0 && end * PAIR_SLICE + high <= m->cols)
+    return largest_code(word + (int64_t)slice[first] * PAIR_SLICE, words, m->kernel.variant) <
+           m->array[VAL].count;
   bool exist = true;
   for (int64_t s = first; s < end && exist; s++) exist = slice_exists(m, s * PAIR_SLICE);
   return exist;
@@ -226,4 +230,5 @@ const kcl_format KCL_TYPED(kcl_format_pair) = {
     .rows = pair_rows,
     .bounded = pair_bounded,
     .bounded_rows = 1024,
+    .bounded_entries = AHEAD,
     .narrow = KCL_NARROW(pair)};

@@ -12,7 +12,6 @@
 #include "core/base/scalar.h"
 #include "core/matrix/level_sets.h"
 #include "core/matrix/stored.h"
-#include "spmv/bounds.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,69 +144,40 @@ static int triangular_build(kcl_stored *m, const kcl_csr *N) {
 
 /* ---------------------------------------------------------------- on the cpu executor */
 
-/* Is row i there, with entries and columns that exist? */
-static bool row_exists(const kcl_stored *m, int64_t i) {
-  const int64_t *row_ptr = m->array[ROW_PTR].data;
-  const uint32_t *col = m->array[COL].data;
-  uint32_t most = 0;
-  if (i < 0 || i >= m->rows || row_ptr[i] < 0 || row_ptr[i] > row_ptr[i + 1] ||
-      row_ptr[i + 1] > m->nnz)
-    return false;
-  for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) most = col[k] > most ? col[k] : most;
-  return most < m->rows;
+/* The unknown of entry k; guarded: one that exists. It costs next to nothing, since rows wait for their sums and not for addresses. */
+static inline int64_t unknown_of(const kcl_stored *m, int64_t k, const bool guarded) {
+  const uint32_t *col = m->array[COL].data, last = (uint32_t)m->rows - 1;
+  return guarded && col[k] > last ? last : col[k];
 }
 
-/* As row_exists of rows order[lo .. hi), where they are neighbours: their entries are contiguous. False: they are not, or one is not there. */
-static bool neighbours_exist(const kcl_stored *m, int64_t lo, int64_t hi) {
-  const int32_t *order = m->array[ORDER].data, first = order[lo], last = order[hi - 1],
-                step = first < last ? 1 : -1;
-  const int64_t least = first < last ? first : last, end = least + hi - lo;
-  uint32_t apart = 0;
-  if (least < 0 || end > m->rows) return false;
-  for (int64_t n = lo; n < hi; n++)
-    apart |= (uint32_t)order[n] ^ (uint32_t)(first + step * (int32_t)(n - lo));
+/* guarded: without rows that are not there. */
+static inline void solve_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo,
+                              int64_t hi, const bool guarded) {
   const int64_t *row_ptr = m->array[ROW_PTR].data;
-  return !apart && kcl_starts_ascend(row_ptr, least, end, m->nnz) &&
-         kcl_indices_within((const int32_t *)m->array[COL].data + row_ptr[least],
-                            row_ptr[end] - row_ptr[least], m->rows);
-}
-
-static void solve_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
-  const int64_t *row_ptr = m->array[ROW_PTR].data;
-  const int32_t *col = m->array[COL].data, *order = m->array[ORDER].data;
+  const int32_t *order = m->array[ORDER].data;
   const scalar *val = m->array[VAL].data;
   const bool upper = m->param[UPPER].value;
   for (int64_t n = lo; n < hi; n++) {
-    const int64_t i = order[n], from = row_ptr[i], end = row_ptr[i + 1];
+    const int64_t i = order[n];
+    if (guarded && (i < 0 || i >= m->rows)) continue;
+    const int64_t from = row_ptr[i], end = row_ptr[i + 1];
+    if (guarded && (from < 0 || from > end || end > m->nnz)) continue;
     scalar sum = x[i];
     if (upper) /* the unknown that was computed last is added last: the sum waits for it alone */
-      for (int64_t k = end - 1; k >= from; k--) sum = s_fma(s_neg(val[k]), y[col[k]], sum);
+      for (int64_t k = end - 1; k >= from; k--)
+        sum = s_fma(s_neg(val[k]), y[unknown_of(m, k, guarded)], sum);
     else
-      for (int64_t k = from; k < end; k++) sum = s_fma(s_neg(val[k]), y[col[k]], sum);
+      for (int64_t k = from; k < end; k++)
+        sum = s_fma(s_neg(val[k]), y[unknown_of(m, k, guarded)], sum);
     y[i] = sum;
-  }
-}
-
-/* As solve_rows, without rows that are not there. */
-static void solve_guarded_rows(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo,
-                               int64_t hi) {
-  enum { PART = 32 };
-  for (int64_t n = lo, end; n < hi; n = end) {
-    end = n + PART < hi ? n + PART : hi;
-    if (neighbours_exist(m, n, end)) {
-      solve_rows(m, x, y, n, end);
-      continue;
-    }
-    for (int64_t i = n; i < end; i++)
-      if (row_exists(m, ((const int32_t *)m->array[ORDER].data)[i])) solve_rows(m, x, y, i, i + 1);
   }
 }
 
 static void solve_part(const kcl_stored *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
   if (m->guarded)
-    solve_guarded_rows(m, x, y, lo, hi);
+    solve_rows(m, x, y, lo, hi, true);
   else
-    solve_rows(m, x, y, lo, hi);
+    solve_rows(m, x, y, lo, hi, false);
 }
 
 static void triangular_step(const kcl_stored *m, const void *x, void *y, int64_t number, int part,

@@ -1,6 +1,6 @@
 /* Series of stages in one launch (core/opencl/series/series.c): as many iterations as with a launch per stage, in every type and with
  * several right-hand sides, in few launches; with the option guard, too, where levels share functions but have sizes of their own; a
- * group that does not come to a barrier; stages that are too large; programs that systems share.
+ * group that does not come to a barrier; stages that are too large; programs that systems share; a bit that flips in the table of stages.
  */
 #include "solver/solver.h"
 #include "tests/calls.h"
@@ -116,6 +116,41 @@ static void test_second_system(kcl_context *ctx) {
          "%d, %d and %d launches", a.launches, b.launches, c.launches);
 }
 
+/* The last byte of a table: the size of an array that csr-scalar does not have. */
+static void flip_table(const kcl_run *r) {
+  kcl_buffer_place place;
+  unsigned char byte;
+  kcl_describe_buffer(r->k->ctx, r->series.table, &place);
+  CHECK(!kcl_read_bytes(r->k->ctx, r->series.table, place.bytes - 1, 1, &byte));
+  byte ^= 1;
+  CHECK(!kcl_write_bytes(r->k->ctx, r->series.table, place.bytes - 1, 1, &byte));
+}
+
+static int flip_table_once(void *user, const kcl_progress *p) {
+  kcl_solver **s = user;
+  if (*s && p->iteration > 0) flip_table(run_of(*s)), *s = NULL;
+  return 0;
+}
+
+static void test_damaged_table(kcl_context *ctx) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  kcl_solver *s = NULL, *flips = NULL;
+  kcl_report r;
+  kcl_options o = cg_options();
+  o.precond = "amg", o.format = "csr-scalar", o.guard = 1;
+  setenv("KRYLOCL_SERIES", "1000000000", 1);
+  if (!CHECK(!kcl_generate(ctx, "poisson2d:40", &A, &b) && !kcl_setup(ctx, A, &o, &s)) || !s)
+    return;
+  double *x = calloc((size_t)A->rows, sizeof *x);
+  flips = s;
+  const kcl_call call = {.size = sizeof call, .progress = flip_table_once, .user = &flips};
+  CHECKF(run_of(s)->series.table && !kcl_solve_call(s, &call, 1, b->val, x, &r), "%s", kcl_error());
+  CHECKF(!flips && r.converged && r.guard_errors == 1, "%lld errors, %s", (long long)r.guard_errors,
+         kcl_reason_text(r.reason));
+  free(x), kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
 int main(void) {
   static const job jobs[] = {{"poisson2d:40", "amg", "cg", KCL_D, 1, false},
                              {"poisson2d:24", "amg", "cg", KCL_S, 3, false},
@@ -131,7 +166,7 @@ int main(void) {
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
       if (can(&places[i], jobs[j].precision)) test_job(places[i].ctx, &jobs[j]);
     if (can(&places[i], KCL_D) && reopen(&places[i], "gpu", "-cl-opt-disable"))
-      test_second_system(places[i].ctx);
+      test_second_system(places[i].ctx), test_damaged_table(places[i].ctx);
     if (can(&places[i], KCL_D) && reopen(&places[i], "gpu:2", "-cl-opt-disable -DPATIENCE=0"))
       test_missing(places[i].ctx);
   }

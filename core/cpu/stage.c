@@ -212,9 +212,13 @@ static void multiply_row_block(const kcl_cpu *e, const kcl_stage *s, const void 
  * part. Of csr 256 entries: with twice as many the product waits for memory, with half as many the calls take longer. */
 static int64_t count_bounded_rows(const kcl_stored *m) {
   const kcl_format *f = m->format;
-  const int64_t rows = f->bounded_entries * m->rows / (m->nnz > 0 ? m->nnz : 1);
-  if (f->bounded_entries) return rows < 8 ? 8 : rows > 256 ? 256 : rows & ~(int64_t)7;
-  return f->bounded_rows ? f->bounded_rows : 64;
+  const int64_t most = f->bounded_rows      ? f->bounded_rows
+                       : f->bounded_entries ? 256
+                                            : 64,
+                unit = f->bounded_rows ? 64 : 8,
+                rows = f->bounded_entries * m->rows / (m->nnz > 0 ? m->nnz : 1);
+  if (!f->bounded_entries || rows > most) return most;
+  return rows < unit ? unit : rows / unit * unit;
 }
 
 /* As multiply_row_block, where the indices of the rows exist. */

@@ -159,7 +159,7 @@ struct kcl_format {
    * NULL: the format has no indices, or `step` looks at them itself. */
   bool (*bounded)(const kcl_stored *m, int64_t lo, int64_t hi);
   int bounded_rows; /* hi - lo of these calls, at most; 0: 64, a unit of all formats with slices */
-  int bounded_entries; /* as many rows instead as have about so many entries */
+  int bounded_entries; /* fewer rows instead, which have about so many entries: multiples of 64 if bounded_rows is given, else of 8 */
   /* This format for vectors of float, A's values being double: its rows and rows_multi read x and write y as float, and the
    * .cl reads x through AT on GPUs (spmv/narrow.h). NULL: there is none for such vectors, or the type is not double. */
   const kcl_format *narrow;

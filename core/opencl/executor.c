@@ -227,6 +227,11 @@ static void *opencl_memory(kcl_executor *ex, kcl_vec v) {
   return buffer;
 }
 
+static void *opencl_table(kcl_executor *ex) {
+  const kcl_run *r = ex->data;
+  return r->series.table;
+}
+
 /* ---------------------------------------------------------------- opening and closing */
 
 static void close_run(kcl_executor *ex) {
@@ -360,6 +365,7 @@ int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
                        .put_state = opencl_put_state,
                        .multiply = opencl_multiply,
                        .memory = opencl_memory,
+                       .table = opencl_table,
                        .column = opencl_column,
                        .launches = launches,
                        .source = opencl_source,

@@ -72,6 +72,8 @@ struct kcl_executor {
   /* For a program b = A x. Enqueued only, where x and y are buffers. */
   int (*multiply)(kcl_executor *, const kcl_multiplication *m);
   void *(*memory)(kcl_executor *, kcl_vec); /* of a vector: on the host, or a cl_mem */
+  /* A cl_mem that describes stages to kernels, which no run changes, or NULL. NULL: the native executor. */
+  void *(*table)(kcl_executor *);
   kcl_column (*column)(kcl_executor *, kcl_vec, int rhs); /* of a right-hand side; NULL: natively */
   /* Kernels that a stage begins with: a product may be prepared by one of its own; 0 within another stage's. NULL: none at all. */
   int (*launches)(const kcl_executor *, kcl_phase, int stage);

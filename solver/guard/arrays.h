@@ -34,7 +34,7 @@ typedef struct kcl_guarded_arrays {
 int kcl_guarded_add(kcl_guarded_arrays *g, kcl_guarded_array a);
 /* *damaged: arrays that had changed; they are as they were afterwards. KCL_CHANGED: one cannot be restored. */
 int kcl_guarded_check(kcl_guarded_arrays *g, int *damaged);
-/* In place of what it has: the matrices of all stages of this engine, and constant vectors. writable: arrays of A may be restored in place. */
+/* In place of what it has: the matrices of all stages of this engine, constant vectors, and the executor's table. writable: arrays of A may be restored in place. */
 int kcl_guarded_engine(kcl_guarded_arrays *g, kcl_engine *e, bool writable);
 void kcl_guarded_free(kcl_guarded_arrays *g);
 

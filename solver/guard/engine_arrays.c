@@ -38,6 +38,11 @@ static int guard_constant(kcl_guarded_arrays *g, kcl_engine *e, kcl_vec v) {
                                            e->executor.memory(&e->executor, v), bytes, true));
 }
 
+static int guard_table(kcl_guarded_arrays *g, kcl_engine *e) {
+  void *table = e->executor.table ? e->executor.table(&e->executor) : NULL;
+  return kcl_guarded_add(g, guarded_memory(e->ctx, "a table of stages", table, 0, true));
+}
+
 int kcl_guarded_engine(kcl_guarded_arrays *g, kcl_engine *e, bool writable) {
   const kcl_program *k = e->program;
   int rc = KCL_OK;
@@ -51,5 +56,5 @@ int kcl_guarded_engine(kcl_guarded_arrays *g, kcl_engine *e, bool writable) {
   }
   for (kcl_vec v = 0; v < k->vectors && !rc; v++)
     if (kcl_vector_shared(k, v)) rc = guard_constant(g, e, v);
-  return rc;
+  return rc ? rc : guard_table(g, e);
 }
