@@ -118,12 +118,12 @@ static void test_second_system(kcl_context *ctx) {
 
 /* The last byte of a table: the size of an array that csr-scalar does not have. */
 static void flip_table(const kcl_run *r) {
-  kcl_buffer_place place;
+  kcl_buffer_place where;
   unsigned char byte;
-  kcl_describe_buffer(r->k->ctx, r->series.table, &place);
-  CHECK(!kcl_read_bytes(r->k->ctx, r->series.table, place.bytes - 1, 1, &byte));
+  kcl_describe_buffer(r->k->ctx, r->series.table, &where);
+  CHECK(!kcl_read_bytes(r->k->ctx, r->series.table, where.bytes - 1, 1, &byte));
   byte ^= 1;
-  CHECK(!kcl_write_bytes(r->k->ctx, r->series.table, place.bytes - 1, 1, &byte));
+  CHECK(!kcl_write_bytes(r->k->ctx, r->series.table, where.bytes - 1, 1, &byte));
 }
 
 static int flip_table_once(void *user, const kcl_progress *p) {
