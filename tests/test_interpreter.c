@@ -35,7 +35,7 @@ static solution solve_ramp(kcl_context *ctx, const kcl_csr *A, const kcl_options
   solution s = {.x = calloc((size_t)(parts * A->cols), sizeof(double))};
   double *b = calloc((size_t)(parts * A->rows), sizeof(double));
   kcl_solver *solver = NULL;
-  kcl_report r;
+  kcl_report r = {0};
   for (int64_t i = 0; i < parts * A->rows; i++) b[i] = 1 + (double)(i % 7) / 8;
   s.status = kcl_setup(ctx, A, o, &solver);
   if (!s.status)
