@@ -5,6 +5,7 @@
 #include <string.h>
 
 /* As in kernels/interpreter.cl. */
+_Static_assert(KCL_MOST_STAGE_OPS == 64 && KCL_MOST_STAGE_VECTORS == 32, "of its local arrays");
 enum { COEFFICIENT_WORDS = 4, NEGATED = 1, CONJUGATED = 2 };
 enum { CLEAR, SCALE, COMBINE, TIMES, TIMES_CONJUGATED, DOT, DOT_PLAIN };
 enum {
