@@ -11,8 +11,8 @@ static const double ARGUMENT = 0.25e-6;  /* more for each buffer of a launch, on
 static const double LATENCY = 1.5e-6;    /* of a kernel on a GPU, beside its bytes */
 static const double MEETING = 1.3e-6;    /* of the work-groups of a series, between two stages */
 static const double FAR_ENTRY = 0.15e-6; /* per entry of a chain whose loads miss the L1 cache */
-/* Of the interpreter: seconds of an operation (measured with 40,000 rows); times as long for all operands from memory as a compiled stage
- * takes for such bytes (assumed). */
+/* The interpreter: seconds of an operation (measured with 40,000 rows); its time for operands from memory, as a multiple of what a compiled
+ * stage takes for as many bytes (assumed). */
 static const double INTERPRETED = 0.3e-6, INTERPRETED_BYTES = 3;
 static const double RATE_GPU = 3.8e12, RATE_CPU = 1e10; /* bytes per second */
 

@@ -338,9 +338,9 @@ static int first_launches(kcl_executor *ex) {
 /* KRYLOCL_INTERPRETER=1: for all programs that it suits. */
 static void prefer_interpreter(kcl_program *k) {
   const char *word = getenv("KRYLOCL_INTERPRETER");
+  if (!word || strcmp(word, "1")) return;
   const kcl_geometry g = kcl_choose_geometry(k);
-  if (word && !strcmp(word, "1") && kcl_interpreter_suits(k, &g))
-    k->fusion = KCL_INTERPRETED_STAGES;
+  if (kcl_interpreter_suits(k, &g)) k->fusion = KCL_INTERPRETED_STAGES;
 }
 
 int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {

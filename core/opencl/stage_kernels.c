@@ -114,12 +114,6 @@ static cl_int set_turns(cl_kernel kernel, cl_uint *i, const kcl_turns_arguments 
                         turns->slot);
 }
 
-static cl_int set_state_sizes(const kcl_run *r, cl_kernel kernel, cl_uint *i) {
-  const cl_int words = (cl_int)(r->state_bytes / sizeof(cl_int)), slots = r->k->slots;
-  const cl_int code = clSetKernelArg(kernel, (*i)++, sizeof words, &words);
-  return code | clSetKernelArg(kernel, (*i)++, sizeof slots, &slots);
-}
-
 /* All but number 1, the launch's: states, n, groups before, sums over ranks, history, matrix, vectors. A buffer costs 0.25 us a
  * launch (NVIDIA H200), so no stage is given the history that does not write it. */
 static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, const kcl_emit *owner,
@@ -143,7 +137,7 @@ static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, const kcl_emit
     code |=
         clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->vec[turns ? turns->vector[v] : list[v]]);
   if (turns) code |= set_turns(l->kernel, &i, turns);
-  if (owner->passes_state) code |= set_state_sizes(r, l->kernel, &i);
+  if (owner->passes_state) code |= kcl_run_set_state_sizes(r, l->kernel, &i);
   const int64_t scratch = kcl_stage_scratch(owner, s->A);
   if (scratch) code |= clSetKernelArg(l->kernel, i, (size_t)scratch * r->scalar_bytes, NULL);
   return code;

@@ -130,8 +130,7 @@ static void draft_methods(const drafting *all) {
   const kcl_method *m = c->way.method;
   const bool forms = s->undecided.method && kcl_auto_cg_forms_fit(&s->options) &&
                      (!strcmp(m->name, "cg") || kcl_auto_is_cg_form(m->name));
-  if (forms) kcl_method_find(s->ctx, "cg", &m);
-  draft_interpreted(all, m), draft_method(all, m);
+  if (!forms || !kcl_method_find(s->ctx, "cg", &m)) draft_interpreted(all, m), draft_method(all, m);
   for (int i = 0; i < KCL_CG_FORMS && forms; i++)
     if (!kcl_choice_has_failed(&c->remembered, kcl_cg_forms[i]) &&
         !kcl_method_find(s->ctx, kcl_cg_forms[i], &m))

@@ -24,7 +24,7 @@ enum {
   LEAVE_CYCLE
 };
 
-/* Of a program; without `word` its words are counted alone. */
+/* The table of a program, as it grows; without `word` its words are counted alone. */
 typedef struct word_table {
   cl_int *word;
   int count;
@@ -190,9 +190,9 @@ int kcl_interpreter_open(kcl_run *r) {
 
 int kcl_interpreter_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l) {
   const kcl_program *k = r->k;
-  const cl_int words = (cl_int)(r->state_bytes / sizeof(cl_int)), slots = k->slots,
+  const cl_int at = r->interpreter.at[count_stages_before(k, phase) + number],
                partials = r->geometry.partials_max;
-  const cl_int at = r->interpreter.at[count_stages_before(k, phase) + number];
+  cl_uint i = 6;
   cl_int code;
   l->stages = 1;
   l->kernel = clCreateKernel(r->part[0], "interpreter", &code);
@@ -203,10 +203,9 @@ int kcl_interpreter_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *
   code |= clSetKernelArg(l->kernel, 3, sizeof at, &at);
   code |= clSetKernelArg(l->kernel, 4, sizeof(cl_mem), &r->interpreter.address);
   code |= clSetKernelArg(l->kernel, 5, sizeof(cl_mem), &r->history);
-  code |= clSetKernelArg(l->kernel, 6, sizeof words, &words);
-  code |= clSetKernelArg(l->kernel, 7, sizeof slots, &slots);
-  code |= clSetKernelArg(l->kernel, 8, sizeof partials, &partials);
-  code |= clSetKernelArg(l->kernel, 9, kcl_interpreter_local_bytes(k, &r->geometry), NULL);
+  code |= kcl_run_set_state_sizes(r, l->kernel, &i);
+  code |= clSetKernelArg(l->kernel, i++, sizeof partials, &partials);
+  code |= clSetKernelArg(l->kernel, i, kcl_interpreter_local_bytes(k, &r->geometry), NULL);
   return kcl_cl_check(run_context(r), code, "clSetKernelArg", "interpreter");
 }
 

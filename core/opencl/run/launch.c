@@ -37,6 +37,12 @@ cl_int kcl_run_set_matrix(const kcl_run *r, cl_kernel kernel, cl_uint *i, const 
   return code;
 }
 
+cl_int kcl_run_set_state_sizes(const kcl_run *r, cl_kernel kernel, cl_uint *i) {
+  const cl_int words = (cl_int)(r->state_bytes / sizeof(cl_int)), slots = r->k->slots;
+  const cl_int code = clSetKernelArg(kernel, (*i)++, sizeof words, &words);
+  return code | clSetKernelArg(kernel, (*i)++, sizeof slots, &slots);
+}
+
 size_t kcl_run_state(const kcl_run *r) { return (r->number & 1) * r->state_bytes; }
 
 cl_int kcl_run_number(kcl_run *r, cl_kernel kernel) {

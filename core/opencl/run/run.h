@@ -162,6 +162,8 @@ size_t kcl_run_groups(const kcl_run *r, const kcl_stage *s); /* of a stage's ker
 cl_int kcl_run_set_index(const kcl_run *r, cl_kernel kernel, cl_uint i, int64_t value);
 /* Arguments from number *i on, which it advances. */
 cl_int kcl_run_set_matrix(const kcl_run *r, cl_kernel kernel, cl_uint *i, const kcl_stored *A);
+/* Words of a state and its slots, for kernels that are told them. */
+cl_int kcl_run_set_state_sizes(const kcl_run *r, cl_kernel kernel, cl_uint *i);
 size_t kcl_run_state(const kcl_run *r);              /* offset of the latest state in r->states */
 size_t kcl_run_sums(const kcl_run *r);               /* of its partial sums */
 cl_int kcl_run_number(kcl_run *r, cl_kernel kernel); /* argument 1; argument 0 is r->states */

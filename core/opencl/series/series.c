@@ -114,8 +114,8 @@ done:
 }
 
 int kcl_series_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l) {
-  const cl_int first = stages_before(r, phase, number), stages = l->stages,
-               state = (cl_int)(r->state_bytes / sizeof(cl_int)), slots = r->k->slots;
+  const cl_int first = stages_before(r, phase, number), stages = l->stages;
+  cl_uint i = 6;
   cl_int code;
   l->kernel = clCreateKernel(r->series.program, "series", &code);
   l->groups = (size_t)r->geometry.series_groups, l->group = (size_t)r->series.geometry.group;
@@ -124,8 +124,7 @@ int kcl_series_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l) {
   if (!code) code = clSetKernelArg(l->kernel, 3, sizeof(cl_mem), &r->series.flags);
   if (!code) code = clSetKernelArg(l->kernel, 4, sizeof first, &first);
   if (!code) code = clSetKernelArg(l->kernel, 5, sizeof stages, &stages);
-  if (!code) code = clSetKernelArg(l->kernel, 6, sizeof state, &state);
-  if (!code) code = clSetKernelArg(l->kernel, 7, sizeof slots, &slots);
+  if (!code) code = kcl_run_set_state_sizes(r, l->kernel, &i);
   return kcl_cl_check(run_context(r), code, "clCreateKernel", "series");
 }
 
