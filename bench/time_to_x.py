@@ -4,7 +4,7 @@
 Every figure is that of a whole process. "First": the memory of auto is empty (a cache folder with the rates of the device
 alone). "Again": the next solve with the memory that the first has left. Each named way begins with an empty memory, too.
 The ratios are of user + system CPU seconds, so that other programs disturb them little: run it with one thread, its default.
-On a GPU take --clock wall, and --warm-kernels: each way is run before it is timed, and its compiled programs are there.
+On a GPU take --clock wall, and --warm-kernels: all ways are run before any is timed, and their compiled programs are there.
 `krylocl check` recomputes the residual of every x of the default; an answer that is not solved to the tolerance has no time.
 
     bench/time_to_x.py --some 6                    # a short run: systems evenly from the list
@@ -53,7 +53,7 @@ def arguments():
     p.add_argument("--device", default="cpu")
     p.add_argument("--threads", default="1")
     p.add_argument("--clock", choices=["cpu", "wall"], default="cpu", help="seconds that are compared (cpu)")
-    p.add_argument("--warm-kernels", action="store_true", help="run each way once before it is timed")
+    p.add_argument("--warm-kernels", action="store_true", help="run all ways once before any is timed")
     p.add_argument("--time-limit", type=float, default=30, help="wall seconds of a process (30)")
     p.add_argument("--default-only", action="store_true", help="leave the named ways out")
     p.add_argument("--csv", help="write all figures to this file")
@@ -137,13 +137,13 @@ def operands(name, folder):
 def measure(run, name, ways, system):
     """One row: seconds of the default, first and again, and of every named way."""
     row = {"system": name, "named": {}}
-    run.warm(system, "auto")
+    for way in ["auto"] if run.args.default_only else [*ways, "direct", "auto"]:
+        run.warm(system, way)
     cache = run.fresh()
     row["first"] = run.solve(system, "auto", cache)
     row["again"] = run.solve(system, "auto", cache)
     row["third"] = run.solve(system, "auto", cache)
     for way in [] if run.args.default_only else [*ways, "direct"]:
-        run.warm(system, way)
         row["named"][way] = run.solve(system, way, run.fresh())
     row["best"] = min(row["named"], key=lambda w: row["named"][w][run.clock], default="")
     return row

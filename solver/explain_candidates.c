@@ -9,7 +9,7 @@ static kcl_selection informed(const kcl_solver *s) {
   if (system->undecided.method) o.solver = "auto";
   if (system->undecided.precond) o.precond = "auto";
   if (!c.recalled) kcl_outcome_recall(&c, &o);
-  if (!c.diffusion.known) c.diffusion = kcl_elliptic_of(kcl_system_matrix(system));
+  if (kcl_elliptic_holds(&c)) kcl_elliptic_search(kcl_system_matrix(system), &c.diffusion);
   return c;
 }
 

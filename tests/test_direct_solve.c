@@ -7,6 +7,7 @@
 #include "solver/direct/factor.h"
 #include "solver/solver.h"
 #include "tests/calls.h"
+#include "core/matrix/row_blocks.h"
 #include "tests/check.h"
 #include <math.h>
 #include <stdlib.h>
@@ -113,7 +114,13 @@ static void test_elliptic(kcl_context *ctx) {
   for (int i = 0; i < 4; i++) {
     kcl_csr *A = generated(ctx, yes[i]);
     if (!A) continue;
-    const kcl_elliptic e = kcl_elliptic_of(A);
+    const kcl_elliptic least = kcl_elliptic_of(A, kcl_bandwidth(A));
+    kcl_elliptic e = least;
+    kcl_elliptic_search(A, &e);
+    CHECKF(!least.searched && e.searched && least.condition_root <= e.condition_root &&
+               least.condition_root > 0.2 * e.condition_root,
+           "%s: %g by the bandwidth, %g by a search", yes[i], least.condition_root,
+           e.condition_root);
     CHECKF(e.known && e.holds && e.condition_root > 3, "%s: %g", yes[i], e.condition_root);
     if (!i)
       CHECKF(e.condition_root > 0.3 * 61 * 2 / M_PI && e.condition_root < 61 * 2 / M_PI, "%g",
@@ -123,7 +130,7 @@ static void test_elliptic(kcl_context *ctx) {
   for (int i = 0; i < 3; i++) {
     kcl_csr *A = generated(ctx, no[i]);
     if (!A) continue;
-    CHECKF(!kcl_elliptic_of(A).holds, "%s", no[i]);
+    CHECKF(!kcl_elliptic_of(A, kcl_bandwidth(A)).holds, "%s", no[i]);
     kcl_csr_free(&A);
   }
 }

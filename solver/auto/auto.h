@@ -35,12 +35,16 @@ typedef struct kcl_plan {
 
 /* A as a discretised elliptic operator (solver/auto/elliptic.c). */
 typedef struct kcl_elliptic {
-  bool known, holds;     /* most rows have no positive coupling and sum to about 0 */
-  bool smooth;           /* and most couplings of a row are nearly as strong as the strongest */
+  bool known, holds; /* most rows have no positive coupling and sum to about 0 */
+  bool
+      searched; /* the diameter of the graph is known; else it is at least what the bandwidth says */
+  bool smooth;  /* and most couplings of a row are nearly as strong as the strongest */
   bool network;          /* or not, and A is nearly, not quite, symmetric: a circuit */
   double condition_root; /* root of the condition number, estimated */
   double
       transport; /* how far convection outweighs diffusion across the graph: asymmetry of couplings times its diameter */
+  double asymmetry, most_root,
+      contrast; /* of couplings; the root at most; and how much larger jumps of coefficients make it */
 } kcl_elliptic;
 
 /* A way that a solve may switch to (solver/auto/candidates.c). */
@@ -189,8 +193,13 @@ bool kcl_outcome_is_failed(const kcl_selection *c, const char *method, const cha
 /* Recalls what is remembered of such a system with these options. */
 void kcl_outcome_recall(kcl_selection *c, const kcl_options *o);
 
-/* ---- elliptic.c: in a pass or two over A. */
-kcl_elliptic kcl_elliptic_of(const kcl_csr *A);
+/* ---- elliptic.c: from a sample of the rows of A. */
+kcl_elliptic kcl_elliptic_of(const kcl_csr *A, int64_t bandwidth);
+/* And its diameter, from searches of the graph, which take about so many seconds. */
+double kcl_elliptic_search_seconds(const kcl_csr *A);
+void kcl_elliptic_search(const kcl_csr *A, kcl_elliptic *g);
+/* For a selection: looks at A once. */
+bool kcl_elliptic_holds(kcl_selection *c);
 
 /* ---- direct.c: does it pay to go on with a direct solution? Then what iterates is given up. */
 bool kcl_direct_begins(kcl_selection *c,

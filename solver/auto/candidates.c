@@ -41,9 +41,9 @@ static const kind kinds[] = {
 
 /* Seconds of set-up per entry on a device, and of its launches (NVIDIA H200: 10 to 67 ms for 3.5 to 56 million entries). */
 static const double DEVICE_ENTRY = 1e-9, DEVICE = 0.008;
-/* Compilation of the kernels of a candidate: times the seconds of those of plain cg; seconds at least, on a GPU and on a CPU; where
- * those of the set-up are there (NVIDIA H200: 0.01 to 2.7, the others 1.6; PoCL on two cores: 12). */
-static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10, OWN = 2;
+/* Compilation of the kernels of a candidate: times the seconds of those of plain cg; seconds at least, on a GPU and on a CPU (NVIDIA
+ * H200: 1.6 and 0.01 to 2.7; PoCL on two cores: 12). */
+static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10;
 
 static const double SLOWEST = 3;
 
@@ -141,11 +141,11 @@ double kcl_candidate_compilation(const kcl_selection *c, const kcl_candidate *p)
   const kcl_system *s = c->system;
   const bool aggregation = !strcmp(p->way.precond->name, "sa");
   if (!s->ctx->opencl) return 0;
-  const bool most =
+  const bool there =
       set_up_on_device(c) && kcl_levels_compiled(s->ctx, kcl_system_matrix(s)->type, aggregation);
   const double cold = s->ctx->layout == KCL_LAYOUT_GPU ? COLD_GPU : COLD_CPU,
-               all = most ? OWN : fmax(cold, COMPILE * c->engine->executor.seconds_compile);
-  return fmax(all - c->remembered.missed, 0);
+               all = fmax(cold, COMPILE * c->engine->executor.seconds_compile);
+  return there ? 0 : fmax(all - c->remembered.missed, 0);
 }
 
 /* ---------------------------------------------------------------- a direct solution */

@@ -21,7 +21,11 @@
 enum { USUAL = 1000 };             /* iterations, where nothing is known of them */
 static const double LITTLE = 0.05; /* seconds of compilation for which nothing is drafted */
 static const double LESS = 0.7;    /* times the seconds of the first: predictions of both err */
-static const double EFFORT = 0.1;  /* of the seconds of the first, for drafts */
+static const double EFFORT =
+    0.1; /* of the seconds of the first, for drafts; of compilation, for a search */
+
+static const double COMMON =
+    0.5; /* of the interpreter's compilation: solves of other systems and methods need none */
 
 /* Seconds to open another engine, to draft one, and for both per entry of A (two cores of 2026); times as long that it must save. */
 static const double OPENING = 0.02, DRAFT = 3e-3, ENTRY = 20e-9, WORTH = 2;
@@ -29,9 +33,12 @@ static const double OPENING = 0.02, DRAFT = 3e-3, ENTRY = 20e-9, WORTH = 2;
 typedef struct drafted {
   kcl_engine *engine; /* a draft; owned */
   double compile, iterations, each;
+  double share; /* of the compilation that counts for this solve */
 } drafted;
 
-static double seconds_in_all(const drafted *d) { return d->compile + d->iterations * d->each; }
+static double seconds_in_all(const drafted *d) {
+  return d->share * d->compile + d->iterations * d->each;
+}
 
 /* Is the engine ours to choose, and is it known what is compiled? Not where ranks must choose alike, nor where memory has decided. */
 static bool may_hurry(const kcl_selection *c) {
@@ -40,10 +47,15 @@ static bool may_hurry(const kcl_selection *c) {
          !s->resumes && !s->lender && !s->halo && !kcl_on_ranks(s->ctx) && !kcl_auto_best(c);
 }
 
+/* The graph is searched where that takes little beside compilation. */
 static double iterations_expected(kcl_selection *c) {
-  if (!c->diffusion.known) c->diffusion = kcl_elliptic_of(kcl_system_matrix(c->system));
-  const double known = kcl_remaining_first(c), limit = (double)c->system->options.max_iter;
-  const double expected = known > 0 ? known : USUAL;
+  const kcl_csr *A = kcl_system_matrix(c->system);
+  const double limit = (double)c->system->options.max_iter;
+  if (kcl_elliptic_holds(c) && kcl_elliptic_search_seconds(A) < EFFORT * c->compilation)
+    kcl_elliptic_search(A, &c->diffusion);
+  const double known = kcl_remaining_first(c);
+  const bool sure = c->diffusion.searched || c->remembered.iterations;
+  const double expected = known > 0 && sure ? known : fmax(known, USUAL);
   return limit > 0 ? fmin(expected, limit) : expected;
 }
 
@@ -76,7 +88,8 @@ static int formats_worth(const kcl_selection *c, const drafted *first) {
 static void draft_format(const drafting *all, const kcl_system *s, const kcl_method *m,
                          const kcl_rank *r) {
   const kcl_selection *c = all->c;
-  drafted d = {NULL, 0, all->best->iterations, r->seconds};
+  const double share = s->fusion == KCL_INTERPRETED_STAGES ? COMMON : 1;
+  drafted d = {NULL, 0, all->best->iterations, r->seconds, share};
   if (seconds_in_all(&d) >= seconds_in_all(all->best)) return;
   if (kcl_engine_draft(s, m, c->way.precond, r->format, &d.engine)) return;
   d.compile = kcl_engine_compilation(d.engine);
@@ -197,7 +210,7 @@ int kcl_choose_draft(kcl_selection *c, const kcl_selection *before, const kcl_fo
   KCL_CALL(kcl_engine_draft(c->system, m, c->way.precond, format, out));
   c->compilation = kcl_engine_compilation(*out);
   if (c->compilation <= LITTLE || !may_hurry(c)) return KCL_OK;
-  first = (drafted){*out, c->compilation, iterations_expected(c), INFINITY};
+  first = (drafted){*out, c->compilation, iterations_expected(c), INFINITY, 1};
   const int rc = kcl_engine_predicted(c->system, m, c->way.precond, format->name, &first.each);
   if (rc) return kcl_engine_free(out), rc;
   best = first;

@@ -12,6 +12,7 @@
 static const double WORTH = 1.5;          /* times as long: both predictions err */
 static const double SOON = 0.5, SURE = 2; /* by the slope alone: times the candidate's seconds */
 static const double TRUST = 2;            /* times the seconds remembered */
+static const double SEARCH = 0.5;         /* of the seconds of a search */
 static const double BROKEN = 3;           /* times the iterations promised */
 /* Iterations before it is asked, and where A is elliptic; then whenever half as many have been added. */
 enum { FIRST = 100, EARLY = 10 };
@@ -43,15 +44,27 @@ static bool breaks_promise(const kcl_selection *c, const kcl_loop *l) {
          kcl_remaining(l) > c->promised;
 }
 
-static bool elliptic(kcl_selection *c) {
-  if (!c->diffusion.known) c->diffusion = kcl_elliptic_of(kcl_system_matrix(c->system));
-  return c->diffusion.holds;
+/* The diameter of A's graph. What the search takes is no time of iterations. */
+static void search_graph(kcl_selection *c, kcl_loop *l) {
+  const double begin = kcl_now();
+  kcl_elliptic_search(kcl_system_matrix(c->system), &c->diffusion);
+  const double seconds = kcl_now() - begin;
+  c->seconds += seconds, l->start += seconds;
+}
+
+static double search_seconds(const kcl_selection *c) {
+  return c->diffusion.searched ? 0 : kcl_elliptic_search_seconds(kcl_system_matrix(c->system));
+}
+
+/* Which preconditioners suit convection depends on the diameter. */
+static bool needs_search(const kcl_selection *c) {
+  return !c->diffusion.searched && c->diffusion.asymmetry > 0;
 }
 
 bool kcl_switch_promises(kcl_selection *c, const kcl_loop *l) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
-  if (has_levels(&c->way)) return elliptic(c) && !breaks_promise(c, l);
-  if (c->switched || !kcl_may_switch(c) || !elliptic(c)) return false;
+  if (has_levels(&c->way)) return kcl_elliptic_holds(c) && !breaks_promise(c, l);
+  if (c->switched || !kcl_may_switch(c) || !kcl_elliptic_holds(c)) return false;
   for (int i = kcl_candidates(c, 0, 0, list); i-- > 0;)
     if (list[i].levels) return true;
   return false;
@@ -98,6 +111,27 @@ static bool set_up_switch(kcl_selection *c, const kcl_way *way) {
   return !rc;
 }
 
+/* Seconds to compile what iterations with c->next lack. It depends on the levels, so that it is known after the set-up alone. */
+static double missing_compilation(const kcl_selection *c) {
+  const kcl_engine *now = c->engine;
+  const kcl_way *w = &c->next;
+  kcl_system s = *c->system;
+  kcl_engine *e = NULL;
+  double seconds = 0;
+  for (int i = 0; i < now->operator_count; i++) s.shared[i] = now->operators[i];
+  if (s.ctx->opencl && !kcl_engine_draft(&s, w->method, w->precond, now->operators[0]->format, &e))
+    seconds = kcl_engine_compilation(e);
+  kcl_engine_free(&e);
+  return fmax(seconds - c->remembered.missed, 0);
+}
+
+/* Does c->next, now set up, still pay in place of `plain` seconds? Otherwise what it would have saved is added up. */
+static bool pays_compiled(kcl_selection *c, const kcl_candidate *p, double plain) {
+  if (plain >= WORTH * (p->seconds + missing_compilation(c))) return true;
+  c->rest = p->seconds, c->next.method = NULL;
+  return false;
+}
+
 /* Gives up what iterates, for c->next. */
 static void give_up(kcl_loop *l) {
   for (int i = 0; i < l->nrhs; i++)
@@ -139,26 +173,48 @@ static bool is_surer_directly(kcl_selection *c, const kcl_loop *l, const kcl_can
          kcl_direct_price(c, l, kcl_now() - l->start) < SURE * p->seconds;
 }
 
-bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
+/* The candidate that pays, with what is known of A's graph; and seconds that are predicted without it. */
+static bool find_paying(kcl_selection *c, const kcl_loop *l, double each, kcl_candidate *p,
+                        double *plain) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
+  const double left = kcl_remaining_here(c, l), spent = kcl_now() - l->start;
+  const kcl_candidate *best = best_candidate(c, list, kcl_candidates(c, left, each, list));
+  *plain = left * each;
+  if (!best || !has_paid(c, best, spent, *plain) || is_surer_directly(c, l, best)) return false;
+  *p = *best;
+  return true;
+}
+
+/* The graph is searched where the answer may depend on it, once the solve has taken a share of what that takes. */
+static bool decide_switch(kcl_selection *c, kcl_loop *l, double each, kcl_candidate *p,
+                          double *plain) {
+  const bool pays = find_paying(c, l, each, p, plain);
+  if (c->diffusion.searched || (pays && !needs_search(c))) return pays;
+  if (kcl_now() - l->start < SEARCH * search_seconds(c)) return false;
+  search_graph(c, l);
+  return find_paying(c, l, each, p, plain);
+}
+
+bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
+  kcl_candidate p;
   const int64_t done = kcl_loop_iterations(l), here = done - first_iteration(l);
   const double spent = kcl_now() - l->start, each = (spent - c->before) / (double)(here ? here : 1);
+  double plain;
   if (c->switched || here < EARLY || 2 * done < 3 * c->asked || spent < c->trusted) return false;
   if (!kcl_may_switch(c)) return c->switched = true, false;
   if (has_levels(&c->way) && !breaks_promise(c, l)) return false;
   if (done < c->expected) return false; /* what is remembered has decided */
-  if (!elliptic(c) && c->engine->program->has_ritz && done < FIRST) return false;
+  if (!kcl_elliptic_holds(c) && c->engine->program->has_ritz && done < FIRST) return false;
   c->asked = done;
-  const double left = kcl_remaining_here(c, l), plain = left * each;
-  const kcl_candidate *p = best_candidate(c, list, kcl_candidates(c, left, each, list));
-  if (!p || !has_paid(c, p, spent, plain) || is_surer_directly(c, l, p)) return false;
+  if (!decide_switch(c, l, each, &p, &plain)) return false;
   c->rest = 0;
-  if (!set_up_switch(c, &p->way)) return pass_over(c, &p->way), false;
-  if (has_levels(&c->way)) pass_over(c, &c->way);
-  promise(c, p);
-  c->before = spent, c->plain = spent + plain, c->trusted = spent + p->seconds;
+  if (!set_up_switch(c, &p.way)) return pass_over(c, &p.way), false;
   l->start += c->setup;
-  say_switch(c, done, plain, p->seconds);
+  if (!pays_compiled(c, &p, plain)) return false;
+  if (has_levels(&c->way)) pass_over(c, &c->way);
+  promise(c, &p);
+  c->before = spent, c->plain = spent + plain, c->trusted = spent + p.seconds;
+  say_switch(c, done, plain, p.seconds);
   give_up(l);
   return true;
 }
@@ -175,15 +231,16 @@ static bool prefers_known(const kcl_selection *c, const kcl_candidate *list, int
 
 /* Is there a candidate that looks better than all that is known of such a system? One is tried, in the solve after the first, so that
  * from the third solve on the choice follows from what both took. */
-static bool tries_another(kcl_selection *c, kcl_candidate *p) {
+static bool tries_another(kcl_selection *c, kcl_loop *l, kcl_candidate *p) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
   double each;
   const double best = kcl_outcome_untried(c, &each);
   if (!(best < INFINITY)) return false;
-  const bool sure = elliptic(c);
+  const bool sure = kcl_elliptic_holds(c);
+  if (needs_search(c) && WORTH * search_seconds(c) < best) search_graph(c, l);
   const int count = kcl_candidates(c, c->expected ? (double)c->expected : INFINITY, each, list);
   const kcl_candidate *q = best_candidate(c, list, count);
-  if (!q || !(WORTH * q->seconds < best) || (q->levels && !sure)) return false;
+  if (!q || !(WORTH * q->seconds < best) || (q->levels && (!sure || needs_search(c)))) return false;
   if (prefers_known(c, list, count, q)) return false;
   *p = *q;
   const bool pays = WORTH * (q->seconds + kcl_candidate_compilation(c, q)) < best;
@@ -204,7 +261,7 @@ static bool remembered_way(const kcl_selection *c, kcl_candidate *p) {
 bool kcl_switch_begins(kcl_selection *c, kcl_loop *l) {
   kcl_candidate p = {.seconds = 0};
   if (c->switched || !c->recalled || !kcl_may_switch(c)) return false;
-  if (!tries_another(c, &p) && !remembered_way(c, &p)) return false;
+  if (!tries_another(c, l, &p) && !remembered_way(c, &p)) return false;
   c->switched = true;
   if (!set_up_switch(c, &p.way)) return false;
   promise(c, &p);
@@ -212,8 +269,9 @@ bool kcl_switch_begins(kcl_selection *c, kcl_loop *l) {
   const kcl_timing *known = kcl_outcome_of(&c->remembered, p.way.method->name, p.way.precond->name);
   double each;
   const double without = known ? known->iteration : kcl_outcome_untried(c, &each);
-  c->before = 0, c->plain = without, c->trusted = p.seconds;
   l->start += c->setup;
+  if (!known && !pays_compiled(c, &p, without)) return c->switched = false;
+  c->before = 0, c->plain = without, c->trusted = p.seconds;
   say_switch(c, 0, without, known ? known->setup : p.seconds);
   return true;
 }
