@@ -162,8 +162,8 @@ static int load_best(kcl_loop *l) {
 
 static int build_next_engine(kcl_selection *c, const kcl_way *way, kcl_engine **out) {
   if (c->build) return c->build(c->owner, way, out);
-  return kcl_engine_build_tested(c->system, way->method, way->precond,
-                                 c->engine->operators[0]->format, out);
+  return kcl_engine_build_tested(c->system, way->method, way->precond, kcl_selection_format(c),
+                                 out);
 }
 
 /* An engine of this way with b and the best x of all right-hand sides. NULL: it cannot be built (such as A^H that does

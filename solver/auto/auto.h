@@ -115,6 +115,8 @@ struct kcl_selection {
 };
 
 void kcl_selection_use(kcl_selection *c, kcl_engine **e); /* takes it, and frees the one before */
+/* The format of A for another engine: the fastest, whatever is compiled for the one in use. */
+const kcl_format *kcl_selection_format(const kcl_selection *c);
 
 /* ---- before a solve: by what is remembered, else by structure and bytes */
 int kcl_choose_plan(kcl_selection *c); /* and its first way */
@@ -194,7 +196,7 @@ bool kcl_outcome_is_failed(const kcl_selection *c, const char *method, const cha
 void kcl_outcome_recall(kcl_selection *c, const kcl_options *o);
 
 /* ---- elliptic.c: from a sample of the rows of A. */
-kcl_elliptic kcl_elliptic_of(const kcl_csr *A, int64_t bandwidth);
+kcl_elliptic kcl_elliptic_of(const kcl_csr *A, const kcl_stats *known);
 /* And its diameter, from searches of the graph, which take about so many seconds. */
 double kcl_elliptic_search_seconds(const kcl_csr *A);
 void kcl_elliptic_search(const kcl_csr *A, kcl_elliptic *g);

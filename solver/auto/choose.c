@@ -23,6 +23,10 @@ void kcl_selection_use(kcl_selection *c, kcl_engine **e) {
   *e = NULL;
 }
 
+const kcl_format *kcl_selection_format(const kcl_selection *c) {
+  return c->hurried ? c->wanted : c->engine->operators[0]->format;
+}
+
 /* ---------------------------------------------------------------- what is remembered */
 
 bool kcl_auto_remembers(const kcl_selection *c) {

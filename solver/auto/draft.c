@@ -69,19 +69,18 @@ static void keep_faster(const drafted *first, drafted *best, drafted *d) {
   kcl_engine_free(&d->engine);
 }
 
-/* Drafts for all: what they keep in place of the first, and how many formats of each method they try. */
+/* Drafts for all, and what they keep in place of the first. */
 typedef struct drafting {
   const kcl_selection *c;
   const drafted *first;
-  int formats;
   drafted *best;
 } drafting;
 
-/* As many as take a share of the seconds of the first; by counting, so that the clock does not choose. */
-static int formats_worth(const kcl_selection *c, const drafted *first) {
-  const double one = DRAFT + ENTRY * (double)c->system->stats.nnz;
-  return (int)fmin(fmax(EFFORT * seconds_in_all(first) / one / (1 + KCL_CG_FORMS), 1),
-                   KCL_MOST_FORMATS);
+/* Formats of a method that are tried: as many as take a share of the seconds of the best so far; by counting, so that the clock does
+ * not choose. */
+static int formats_worth(const drafting *all) {
+  const double one = DRAFT + ENTRY * (double)all->c->system->stats.nnz;
+  return (int)fmin(EFFORT * seconds_in_all(all->best) / one / (1 + KCL_CG_FORMS), KCL_MOST_FORMATS);
 }
 
 /* One that cannot be drafted is left out. */
@@ -107,12 +106,13 @@ static void draft_method(const drafting *all, const kcl_method *m) {
   const kcl_system *s = all->c->system;
   kcl_system stages = *s;
   kcl_rank list[KCL_MOST_FORMATS], single[KCL_MOST_FORMATS];
+  const int formats = formats_worth(all);
   int count, singles, taken = 0;
   stages.fusion = KCL_FUSED_STAGES;
-  if (kcl_engine_predict(s, m, all->c->way.precond, list, &count) ||
+  if (!formats || kcl_engine_predict(s, m, all->c->way.precond, list, &count) ||
       kcl_engine_predict(&stages, m, all->c->way.precond, single, &singles))
     return;
-  for (int i = 0; i < count && taken < all->formats; i++) {
+  for (int i = 0; i < count && taken < formats; i++) {
     const kcl_rank staged = {.format = list[i].format,
                              .seconds = seconds_of_format(single, singles, list[i].format)};
     if (!s->undecided.format && strcmp(list[i].format->name, s->options.format)) continue;
@@ -214,7 +214,7 @@ int kcl_choose_draft(kcl_selection *c, const kcl_selection *before, const kcl_fo
   const int rc = kcl_engine_predicted(c->system, m, c->way.precond, format->name, &first.each);
   if (rc) return kcl_engine_free(out), rc;
   best = first;
-  draft_methods(&(drafting){c, &first, formats_worth(c, &first), &best});
+  draft_methods(&(drafting){c, &first, &best});
   *out = best.engine;
   if (best.engine != first.engine) hurry(c, &first, &best);
   return KCL_OK;

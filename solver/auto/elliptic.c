@@ -12,8 +12,11 @@
 
 static const double SUM =
     0.01; /* of the diagonal: the row of a diffusion, not of a dominant diagonal */
-static const double MOST = 0.5;       /* of the rows */
-enum { SAMPLE = 20000 };              /* rows that are looked at, about */
+static const double MOST = 0.5; /* of the rows */
+enum {
+  SAMPLE = 20000,
+  TOGETHER = 16
+}; /* rows that are looked at, about; so many are neighbours: of memory, too */
 static const double ROUNDING = 1e-12; /* of the diagonal */
 /* Root of the condition number per level of the search, on N x N and on N x N x N cells: 2 N / pi for 2 N and 3 N levels. */
 static const double STEPS_2D = 0.32, STEPS_3D = 0.21;
@@ -51,12 +54,17 @@ typedef struct coupling_sums {
   double difference, total; /* of |a_ij - a_ji| and |a_ij| + |a_ji| */
 } coupling_sums;
 
-static void add_couplings(const kcl_csr *A, int64_t i, double largest, coupling_sums *n) {
+/* mirrored: a_ji is a_ij. */
+static void add_couplings(const kcl_csr *A, int64_t i, double largest, bool mirrored,
+                          coupling_sums *n) {
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
     double a[2], mirror[2];
     kcl_element(A->type, A->val, k, a);
     if (A->col[k] == i || !(a[0] < 0)) continue;
-    kcl_find_entry(A, A->col[k], i, mirror);
+    if (mirrored)
+      mirror[0] = a[0];
+    else
+      kcl_find_entry(A, A->col[k], i, mirror);
     n->all++, n->strong += -a[0] >= STRONG * largest;
     n->difference += fabs(a[0] - mirror[0]), n->total += fabs(a[0]) + fabs(mirror[0]);
   }
@@ -70,13 +78,13 @@ typedef struct elliptic_rows {
   coupling_sums couplings;
 } elliptic_rows;
 
-static void add_elliptic_row(const kcl_csr *A, int64_t i, elliptic_rows *e) {
+static void add_elliptic_row(const kcl_csr *A, int64_t i, bool mirrored, elliptic_rows *e) {
   const row_signs r = look_at_row(A, i);
   const double sum = fabs(r.sum);
   if (!(r.largest > 0) || !(fmax(sum, r.positive) <= SUM * r.diagonal)) return;
   e->count++, e->zero += sum <= ROUNDING * r.diagonal, e->sum += sum / r.diagonal;
   e->least = fmin(e->least, r.diagonal), e->most = fmax(e->most, r.diagonal);
-  add_couplings(A, i, r.largest, &e->couplings);
+  add_couplings(A, i, r.largest, mirrored, &e->couplings);
 }
 
 /* Fetches what a search needs soon: the rows of a level are far apart. */
@@ -132,13 +140,22 @@ static void set_levels(kcl_elliptic *g, const kcl_csr *A, double levels) {
   g->transport = levels * g->asymmetry;
 }
 
-kcl_elliptic kcl_elliptic_of(const kcl_csr *A, int64_t bandwidth) {
+/* Adds a sample of the rows; its size. */
+static int64_t sample_rows(const kcl_csr *A, bool mirrored, elliptic_rows *e) {
+  const int64_t step = TOGETHER * (A->rows / SAMPLE + 1);
+  int64_t size = 0;
+  for (int64_t first = 0; first < A->rows; first += step)
+    for (int64_t i = first; i < A->rows && i < first + TOGETHER; i++, size++)
+      add_elliptic_row(A, i, mirrored, e);
+  return size;
+}
+
+kcl_elliptic kcl_elliptic_of(const kcl_csr *A, const kcl_stats *known) {
   kcl_elliptic g = {.known = true, .searched = true};
   elliptic_rows e = {.least = INFINITY};
   if (kcl_type_complex(A->type) || A->rows != A->cols) return g;
-  const int64_t step = A->rows / SAMPLE + 1;
-  for (int64_t i = 0; i < A->rows; i += step) add_elliptic_row(A, i, &e);
-  g.holds = e.count * (double)step > MOST * (double)A->rows;
+  const int64_t bandwidth = known->bandwidth, sample = sample_rows(A, known->symmetric, &e);
+  g.holds = e.count > MOST * (double)sample;
   g.smooth = (double)e.couplings.strong >= SMOOTH * (double)e.couplings.all;
   if (!g.holds) return g;
   g.searched = false;
@@ -159,6 +176,6 @@ void kcl_elliptic_search(const kcl_csr *A, kcl_elliptic *g) {
 
 bool kcl_elliptic_holds(kcl_selection *c) {
   const kcl_system *s = c->system;
-  if (!c->diffusion.known) c->diffusion = kcl_elliptic_of(kcl_system_matrix(s), s->stats.bandwidth);
+  if (!c->diffusion.known) c->diffusion = kcl_elliptic_of(kcl_system_matrix(s), &s->stats);
   return c->diffusion.holds;
 }

@@ -115,11 +115,13 @@ static bool set_up_switch(kcl_selection *c, const kcl_way *way) {
 static double missing_compilation(const kcl_selection *c) {
   const kcl_engine *now = c->engine;
   const kcl_way *w = &c->next;
+  const kcl_format *format = kcl_selection_format(c);
   kcl_system s = *c->system;
   kcl_engine *e = NULL;
   double seconds = 0;
-  for (int i = 0; i < now->operator_count; i++) s.shared[i] = now->operators[i];
-  if (s.ctx->opencl && !kcl_engine_draft(&s, w->method, w->precond, now->operators[0]->format, &e))
+  for (int i = 0; i < now->operator_count && now->operators[0]->format == format; i++)
+    s.shared[i] = now->operators[i];
+  if (s.ctx->opencl && !kcl_engine_draft(&s, w->method, w->precond, format, &e))
     seconds = kcl_engine_compilation(e);
   kcl_engine_free(&e);
   return fmax(seconds - c->remembered.missed, 0);
