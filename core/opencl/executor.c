@@ -294,8 +294,7 @@ static int pin_mirrors(kcl_run *r) {
   size_t state = (kcl_poll_bytes(r->k) + 63) / 64 * 64;
   size_t bytes =
       KCL_MOST_POLLS * state + (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
-  int rc = kcl_opencl_pin_host(run_context(r), bytes, "pinning memory", &r->pinned);
-  if (rc) return rc;
+  KCL_CALL(kcl_opencl_pin_host(run_context(r), bytes, "pinning memory", &r->pinned));
   r->mirror[0] = r->pinned.data, r->mirror[1] = r->mirror[0] + state;
   r->history_mirror = r->mirror[0] + KCL_MOST_POLLS * state;
   return KCL_OK;
@@ -305,22 +304,19 @@ static int allocate_run(kcl_run *r) {
   kcl_context *ctx = run_context(r);
   kcl_program *k = r->k;
   int64_t messages = 0;
-  int rc;
   r->state_bytes = kcl_state_bytes(k, &r->geometry);
   for (int i = 0; i < k->ops; i++)
     if (k->op[i].matrix->kernel.message_slots > messages)
       messages = k->op[i].matrix->kernel.message_slots;
-  KCL_TRY(kcl_opencl_buffer(ctx, 2 * (r->state_bytes + (size_t)messages * r->scalar_bytes),
-                            "the state", &r->states));
+  KCL_CALL(kcl_opencl_buffer(ctx, 2 * (r->state_bytes + (size_t)messages * r->scalar_bytes),
+                             "the state", &r->states));
   r->number = 2; /* no message carries it yet */
-  KCL_TRY(kcl_opencl_buffer(ctx,
-                            (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes,
-                            "the history", &r->history));
-  KCL_TRY(pin_mirrors(r));
-  KCL_TRY(kcl_run_open_calls(r));
-  KCL_TRY(kcl_run_open_vectors(r));
-done:
-  return rc;
+  KCL_CALL(kcl_opencl_buffer(ctx,
+                             (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes,
+                             "the history", &r->history));
+  KCL_CALL(pin_mirrors(r));
+  KCL_CALL(kcl_run_open_calls(r));
+  return kcl_run_open_vectors(r);
 }
 
 /* Some drivers finish compiling at the first launch: do that now, with a state that says stop. */
@@ -389,27 +385,25 @@ int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   kcl_run *r = ex->data;
   const bool persistent = r->geometry.without_loop;
-  int rc;
   double t = kcl_now();
-  for (int i = 0; i < k->ops; i++) KCL_TRY(kcl_opencl_upload(k->op[i].matrix));
-  KCL_TRY(allocate_run(r));
-  KCL_TRY(opencl_finish(ex));
+  for (int i = 0; i < k->ops; i++) KCL_CALL(kcl_opencl_upload(k->op[i].matrix));
+  KCL_CALL(allocate_run(r));
+  KCL_CALL(opencl_finish(ex));
   ex->seconds_upload = kcl_now() - t;
   t = kcl_now();
   ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
-  KCL_TRY(kcl_run_stage_kernels(r, persistent));
-  if (r->width > 1 || k->product) KCL_TRY(kcl_run_column_kernels(r));
-  if (kcl_program_ranks(k)) KCL_TRY(kcl_run_open_ranks(r));
-  if (persistent) KCL_TRY(kcl_persistent_kernel.open(r));
+  KCL_CALL(kcl_run_stage_kernels(r, persistent));
+  if (r->width > 1 || k->product) KCL_CALL(kcl_run_column_kernels(r));
+  if (kcl_program_ranks(k)) KCL_CALL(kcl_run_open_ranks(r));
+  if (persistent) KCL_CALL(kcl_persistent_kernel.open(r));
   ex->replaces = r->persistent.kernel != NULL;
   kcl_activity_begin(k->ctx, (kcl_activity){.what = "starting kernels"});
-  KCL_TRY(first_launches(ex));
+  KCL_CALL(first_launches(ex));
   r->ranks.ready = kcl_program_ranks(k) != NULL;
   kcl_activity_end(k->ctx);
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
   ex->ends = r->ranks.ends;
   if (r->persistent.kernel) ex->least_iterations = kcl_persistent_kernel.least_iterations;
   ex->seconds_compile += kcl_now() - t;
-done:
-  return rc;
+  return KCL_OK;
 }
