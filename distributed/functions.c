@@ -2,7 +2,6 @@
  *
  * A function computes own rows of y from own elements of x; elements of other ranks it gets by itself. To the executors A is a
  * matrix without a halo whose programs are in step with those of the other ranks. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/precond_object.h"
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* kcl_mpi_operator_create: products alone on several ranks. The engine of one product (solver/engine/product.c) multiplies by
  * a matrix with a halo, so its executor exchanges elements of x as in a solve. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/operator.h"
 

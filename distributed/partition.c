@@ -1,6 +1,5 @@
 /* Whose rows: shares of the nonzeros by the weights of the ranks, as blocks of consecutive rows or as the parts of a graph
  * (metis.c), whose rows order.c moves. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 /* ---------------------------------------------------------------- blocks */

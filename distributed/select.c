@@ -1,5 +1,4 @@
 /* A device for each rank: GPU number r modulo their number for rank r of a host; and its share of the host's processors. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <sched.h>
 #include <stdio.h>

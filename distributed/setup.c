@@ -1,5 +1,4 @@
 /* kcl_mpi_setup: rows to the ranks, what is known of the whole matrix, a way to solve it, an engine on each rank. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
 

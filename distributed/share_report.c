@@ -1,5 +1,4 @@
 /* kcl_mpi_shares and kcl_mpi_operator_shares: what each rank has, how long it waited, and how long its device would take alone. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/operator.h"
 #include <stdio.h>

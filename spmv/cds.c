@@ -9,11 +9,9 @@
  * (Kuresson 2012, 6.4).
  * Bytes: diagonals stride s + 4 diagonals; cds-image: cols s more, moved twice; 2 flops per stored position.
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { OFFSET, VAL };

@@ -14,7 +14,6 @@
 #include "core/matrix/stored.h"
 #include "core/base/scalar.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays by number, in the order in which they are built. */
 enum { STRIP, ROW, COL, VAL };

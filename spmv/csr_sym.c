@@ -19,7 +19,6 @@
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { FIRST, UP_FIRST, COL, UP, VAL };

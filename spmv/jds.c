@@ -15,7 +15,6 @@
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { START, COL, VAL, ORDER };

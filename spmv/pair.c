@@ -10,9 +10,7 @@
  * Koziris 2008, Willcock & Lumsdaine 2006.
  * Bytes: entries, padded to words, (1 up to 255 pairs, 2 up to 65535) + 4 (slices + 1) + pairs (4 + s).
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
-#include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
 #include <stdio.h>

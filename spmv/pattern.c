@@ -10,13 +10,10 @@
  * Lumsdaine 2006 and the value indices of Kourtis, Goumas & Koziris 2008.
  * Bytes: rows (1 up to 256 patterns, 2 up to 65536) + entries of the patterns (4 + s) + 4 (patterns + 1).
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
-#include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
 #include <stdio.h>
-#include <string.h>
 
 /* The arrays by number, in the order in which they are built. */
 enum { CODE, START, OFFSET, VAL };

@@ -12,11 +12,9 @@
  * & Bishop 2014.
  * Bytes: entries (4 + s) + 4 (slices + 1), and 4 rows if sorted; 2 flops per entry, padding included.
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { SLICE, COL, VAL, ORDER };

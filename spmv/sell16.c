@@ -9,9 +9,7 @@
  * Slices: Kreutzer et al. 2014; index and value compression: Willcock & Lumsdaine 2006, Kourtis, Goumas & Koziris 2008.
  * Bytes: entries (2 or 4 + s, s / 2, 1 or 2) + 4 (2 slices + 1) + s (values + 1) for the table.
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
-#include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
 #include <stdio.h>

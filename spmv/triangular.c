@@ -12,8 +12,6 @@
 #include "core/base/scalar.h"
 #include "core/matrix/level_sets.h"
 #include "core/matrix/stored.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { TRIANGULAR_WIDE = 1 << 14 /* rows and entries of a step that is worth a barrier */ };
 enum { ROW_PTR, COL, VAL, ORDER, ROW_ALONE }; /* arrays on the cpu executor, */

@@ -8,10 +8,6 @@
 #include "core/opencl/executor.h"
 #include "core/opencl/persistent/persistent.h"
 #include "core/opencl/series/series.h"
-#include "core/program/ranks.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- running */
 

@@ -1,11 +1,7 @@
 /* The kernels of stages: builds a program from its source, gives each stage its kernel and the arguments that do not change. */
-#include "core/opencl/codegen/codegen.h"
 #include "core/opencl/executor.h"
 #include "core/opencl/persistent/persistent.h"
 #include "core/opencl/series/series.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- building */
 

@@ -1,8 +1,5 @@
 /* kcl_mpi_dense_write: x by all ranks at once. Every rank formats its rows; sums of the sizes of those before it tell where
  * they begin. The file is a temporary one of rank 0, which renames it when all are done. */
-#include "core/base/context.h"
-#include "core/base/output.h"
-#include "data/files/parts.h"
 #include "distributed/files/files.h"
 #include <stdio.h>
 

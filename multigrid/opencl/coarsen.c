@@ -1,7 +1,6 @@
 /* Strong connections, the split and interpolation on a device: kernels/sparse_coarsen.cl. Interpolation is a product of two
  * sparse matrices, truncated. */
 #include "multigrid/opencl/launch.h"
-#include "multigrid/coarsen.h"
 
 enum { SPLIT_ROUNDS_FIRST = 3, SPLIT_ROUNDS_MORE = 2 /* of the split, between two reads */ };
 enum { TRIES = 64 /* of a point in each */ };

@@ -3,8 +3,6 @@
 #include "kernels/kernels.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool grow_source(kcl_source *t, size_t more) {
   if (t->length + more + 1 <= t->capacity) return true;

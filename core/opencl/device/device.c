@@ -1,9 +1,5 @@
 /* OpenCL devices, and a context with a queue on one of them. */
 #include "core/opencl/device/device.h"
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- devices */
 

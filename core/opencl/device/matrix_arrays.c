@@ -1,8 +1,6 @@
 /* The arrays of a matrix on an OpenCL device. Row pointers are narrowed to 32 bits where all fit; images
  * hold a vector as 32-bit words in rows of 2^KCL_IMAGE_BITS texels (kernels/image.clh). */
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef struct index_narrowing {
   const int64_t *wide;

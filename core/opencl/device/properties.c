@@ -1,8 +1,5 @@
 /* All that OpenCL 1.2 tells about a device, as lines "name value". */
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef enum property_kind {
   UINT,

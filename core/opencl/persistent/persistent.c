@@ -2,9 +2,6 @@
  * the fallback when its groups are not resident together. docs/persistent.md; the source: persistent_source.c. */
 #include "core/matrix/row_blocks.h"
 #include "core/opencl/persistent/persistent.h"
-#include "core/program/ranks.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* It pays where launch overhead exceeds the cost of exchanging messages: when an iteration moves less than MAX_BYTES and
  * its vectors are in registers, or a row block of one is below MAX_BLOCK. Measured on an NVIDIA H200; other vendors promise

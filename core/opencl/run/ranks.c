@@ -4,9 +4,6 @@
  */
 #include "core/opencl/run/run.h"
 #include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_RANK_SUMS = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS + 1 };
 

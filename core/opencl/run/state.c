@@ -1,7 +1,5 @@
 /* The state of a program on the device: control blocks, slots, partial sums (kernels/stage.clh). */
 #include "core/opencl/run/run.h"
-#include <stdlib.h>
-#include <string.h>
 
 size_t kcl_run_slot(const kcl_run *r, kcl_slot slot, int rhs) {
   return (size_t)r->width * sizeof(kcl_control) + (size_t)(slot * r->width + rhs) * r->scalar_bytes;

@@ -6,7 +6,6 @@
  * some, and its arguments, buffers by their addresses (core/opencl/run/addresses.c).
  */
 #include "core/opencl/series/series.h"
-#include <stdlib.h>
 
 enum { SERIES_GROUP = 1024 /* work-items per work-group */ };
 

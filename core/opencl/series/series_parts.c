@@ -1,9 +1,6 @@
 /* The parts of series (series.h): products and lists of operations, each once, in an order that systems share. */
 #include "core/opencl/series/series.h"
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- keys */
 

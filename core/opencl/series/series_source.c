@@ -2,7 +2,6 @@
  * that carries out the operations of the stage, by their number.
  */
 #include "core/opencl/series/series.h"
-#include <stdio.h>
 
 typedef struct composed_series {
   const kcl_program *k;
