@@ -10,8 +10,6 @@ int kcl_refuse_on_ranks(kcl_context *ctx, const char *what, const char *why) {
   return kcl_fail(ctx, KCL_USAGE, "%s: not on several ranks: %s", what, why);
 }
 
-/* ---------------------------------------------------------------- M */
-
 /* M as the ranks have it: all of one kind, or none. */
 static int compare_precond(const kcl_distributed *m) {
   const kcl_preconditioner *M = m->M ? m->M->M : NULL;
@@ -36,8 +34,6 @@ int kcl_distributed_give_precond(kcl_distributed *m) {
   }
   return kcl_comm_agree(m->comm, rc);
 }
-
-/* ---------------------------------------------------------------- A */
 
 static int check_shell_on_rank(const kcl_distributed *m, const kcl_shell *A) {
   kcl_context *ctx = m->comm->ctx;

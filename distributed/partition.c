@@ -2,8 +2,6 @@
  * (metis.c), whose rows order.c moves. */
 #include "distributed/distributed.h"
 
-/* ---------------------------------------------------------------- blocks */
-
 int64_t kcl_cut(const int64_t *row_ptr, int64_t rows, double want) {
   const int64_t lo = kcl_first_offset_from(row_ptr, 0, rows, (int64_t)ceil(want));
   return lo > 0 && want - (double)row_ptr[lo - 1] < (double)row_ptr[lo] - want ? lo - 1 : lo;
@@ -34,8 +32,6 @@ void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double
 void kcl_partition_equally(int64_t rows, int ranks, int64_t *first) {
   for (int p = 0; p <= ranks; p++) first[p] = rows * p / ranks;
 }
-
-/* ---------------------------------------------------------------- weights */
 
 int kcl_mpi_set_weight(kcl_context *ctx, double weight) {
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
@@ -101,8 +97,6 @@ int kcl_weigh(kcl_comm *c, double **weight) {
   for (int p = 0; p < count; p++) (*weight)[p] = weighed ? all[p].weight : rated ? all[p].rate : 1;
   return KCL_OK;
 }
-
-/* ---------------------------------------------------------------- by name */
 
 int kcl_mpi_set_partition(kcl_context *ctx, const char *name) {
   const bool metis = name && !strcmp(name, "metis");

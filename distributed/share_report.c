@@ -3,8 +3,6 @@
 #include "solver/operator.h"
 #include <stdio.h>
 
-/* ---------------------------------------------------------------- one device alone */
-
 /* Bytes of the rows of this rank, on its device. */
 static double device_bytes(const kcl_engine *e) {
   const kcl_program *k = e->program;
@@ -35,8 +33,6 @@ static double predict_seconds_alone(const kcl_distributed *m, double times) {
     return 0;
   return times * seconds * e->program->nrhs;
 }
-
-/* ---------------------------------------------------------------- shares */
 
 static void describe_part(const kcl_distributed *m, kcl_mpi_share *own) {
   const kcl_domain *d = m->domain;

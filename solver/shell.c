@@ -6,8 +6,6 @@
 #include "solver/operator.h"
 #include "solver/precond_object.h"
 
-/* ---------------------------------------------------------------- set-up */
-
 int kcl_check_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *o) {
   if (o->format && strcmp(o->format, "auto"))
     return kcl_fail(ctx, KCL_USAGE, "format %s: a function has no entries to store: only auto",
@@ -47,8 +45,6 @@ int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
   return kcl_setup_system(&system, (kcl_sums){0}, NULL, KCL_KEEP_NOTHING, out);
 }
 
-/* ---------------------------------------------------------------- products */
-
 int kcl_operator_of_shell(kcl_context *ctx, const kcl_shell *A, kcl_operator **out) {
   KCL_OWNED_BY(kcl_operator_free) kcl_operator *op = *out = NULL;
   KCL_CALL(kcl_shell_check(ctx, A));
@@ -69,8 +65,6 @@ int kcl_operator_of_shell(kcl_context *ctx, const kcl_shell *A, kcl_operator **o
   *out = op, op = NULL;
   return KCL_OK;
 }
-
-/* ---------------------------------------------------------------- certificate */
 
 /* |A^H w|, w [rows]; scaled, so that w of any size neither vanishes nor overflows. */
 static int adjoint_norm_by_product(const kcl_system *s, const kcl_host_residual *q, const double *w,

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- numbers as people write them */
-
 cli_text cli_bench_us(double seconds) {
   cli_text t = {"-"};
   double v = seconds * 1e6;

@@ -185,37 +185,7 @@ static int opencl_get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void 
   return kcl_run_get(ex->data, v, rhs, type, values, scale);
 }
 
-static int opencl_save(kcl_executor *ex, int snapshot) { return kcl_run_save(ex->data, snapshot); }
-
-static int opencl_load(kcl_executor *ex, int snapshot, int rhs) {
-  return kcl_run_load(ex->data, snapshot, rhs);
-}
-
-static int opencl_set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
-  return kcl_run_set_state(ex->data, control, target);
-}
-
-static int opencl_carry(kcl_executor *to, const kcl_executor *from) {
-  return kcl_run_carry(to->data, from->data);
-}
-
 static size_t opencl_state_bytes(const kcl_executor *ex) { return kcl_run_saved_bytes(ex->data); }
-
-static int opencl_get_state(kcl_executor *ex, void *bytes) {
-  return kcl_run_read_state(ex->data, bytes);
-}
-
-static int opencl_put_state(kcl_executor *ex, const void *bytes) {
-  return kcl_run_write_state(ex->data, bytes);
-}
-
-static int opencl_multiply(kcl_executor *ex, const kcl_multiplication *m) {
-  return kcl_run_multiply(ex->data, m);
-}
-
-static kcl_column opencl_column(kcl_executor *ex, kcl_vec v, int rhs) {
-  return kcl_run_column(ex->data, v, rhs);
-}
 
 static void *opencl_memory(kcl_executor *ex, kcl_vec v) {
   const kcl_run *r = ex->data;
@@ -321,7 +291,7 @@ static int first_launches(kcl_executor *ex) {
   const double target[KCL_MAX_NRHS] = {0};
   kcl_watch_expect(run_context(ex->data)->opencl, INFINITY);
   for (int c = 0; c < KCL_MAX_NRHS; c++) control[c] = (kcl_control){.stop = 1};
-  int rc = opencl_set_state(ex, control, target);
+  int rc = kcl_run_set_state(ex, control, target);
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
     if (!(phase == KCL_REPLACE && ex->replaces)) rc = run_batch(ex, phase, 1);
   return rc ? rc : opencl_finish(ex);
@@ -344,21 +314,21 @@ int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
                        .run = opencl_run,
                        .put = opencl_put,
                        .get = opencl_get,
-                       .set_state = opencl_set_state,
+                       .set_state = kcl_run_set_state,
                        .poll = opencl_poll,
                        .scalar = opencl_scalar,
                        .history = opencl_history,
                        .finish = opencl_finish,
-                       .save = opencl_save,
-                       .load = opencl_load,
-                       .carry = opencl_carry,
+                       .save = kcl_run_save,
+                       .load = kcl_run_load,
+                       .carry = kcl_run_carry,
                        .state_bytes = opencl_state_bytes,
-                       .get_state = opencl_get_state,
-                       .put_state = opencl_put_state,
-                       .multiply = opencl_multiply,
+                       .get_state = kcl_run_read_state,
+                       .put_state = kcl_run_write_state,
+                       .multiply = kcl_run_multiply,
                        .memory = opencl_memory,
                        .table = opencl_table,
-                       .column = opencl_column,
+                       .column = kcl_run_column,
                        .launches = launches,
                        .source = opencl_source,
                        .close = close_run};

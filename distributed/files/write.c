@@ -17,8 +17,6 @@ static int check_own(kcl_comm *c, const char *path, const kcl_dense *own) {
   return kcl_comm_agree(c, rc);
 }
 
-/* ---------------------------------------------------------------- by rank 0 */
-
 static int write_collected(kcl_comm *c, const char *path, const kcl_dense *own) {
   const size_t size = kcl_type_size(own->type);
   const bool root = c->ranks.rank == 0;
@@ -31,8 +29,6 @@ static int write_collected(kcl_comm *c, const char *path, const kcl_dense *own) 
   if (root) rc = kcl_dense_write(c->ctx, path, whole);
   return kcl_comm_agree(c, rc);
 }
-
-/* ---------------------------------------------------------------- by all */
 
 typedef struct writing {
   kcl_comm *c;

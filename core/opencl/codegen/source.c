@@ -42,8 +42,6 @@ void kcl_put_file(kcl_source *t, const char *name) {
     kcl_put(t, "#error no kernel file %s\n", name);
 }
 
-/* ---------------------------------------------------------------- skeletons */
-
 static const kcl_hole *find_hole(const kcl_hole *holes, int count, const char *name,
                                  size_t length) {
   for (int i = 0; i < count; i++)

@@ -33,8 +33,6 @@ static int upload_array(kcl_stored *m, int i) {
   return rc;
 }
 
-/* ---------------------------------------------------------------- images */
-
 /* A texel of just one scalar where the device can read and write such, else one of four words, which
  * every device with images can. */
 static int choose_texel(const kcl_context *ctx, kcl_type type, cl_image_format *chosen) {

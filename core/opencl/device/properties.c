@@ -69,8 +69,6 @@ static const struct {
                   {CL_DEVICE_AVAILABLE, "available", BOOL},
                   {CL_DEVICE_COMPILER_AVAILABLE, "compiler_available", BOOL}};
 
-/* ---------------------------------------------------------------- values as words */
-
 typedef struct flag_name {
   cl_ulong flag;
   const char *name;

@@ -15,8 +15,6 @@ static kcl_emit emit_of(const composed_series *c, const kcl_series_part *list, i
   return e;
 }
 
-/* ---------------------------------------------------------------- operations */
-
 static void put_elements_functions(kcl_source *t, const void *of) {
   const composed_series *c = of;
   for (int i = 0; i < c->parts.lists; i++) {
@@ -45,8 +43,6 @@ static void put_operations_cases(kcl_source *t, const void *of) {
     put_operations_case(t, &e, i);
   }
 }
-
-/* ---------------------------------------------------------------- products */
 
 static void put_product_function(kcl_source *t, const kcl_emit *e) {
   const kcl_stored *A = e->s->A;
