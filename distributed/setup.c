@@ -266,7 +266,6 @@ int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_inpu
   KCL_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_distributed *m = NULL;
   int count, rc;
-  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   KCL_ENTER(ctx);
   MPI_Comm_size(comm, &count);
   rc = kcl_need(ctx, "out", out);

@@ -33,7 +33,6 @@ int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
                     const kcl_options *options, kcl_solver **out) {
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   KCL_CALL(kcl_need(ctx, "A", A));
   KCL_CALL(kcl_type_check(ctx, "type", A->type));
