@@ -1,6 +1,5 @@
 /* The rows of A^H, divided as A's columns are: each rank sends its entries to the owners of their columns, once. They arrive in
  * the order of ranks and, of each rank, in the order of its rows, so the rows of A^H are sorted. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <limits.h>
 

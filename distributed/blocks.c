@@ -1,7 +1,6 @@
 /* Sums with the same bits on any number of ranks (core/base/shape.h): the rows of all are cut into blocks, whose length depends on their
  * number alone; each block is summed by one chunk of the native executor or one work-group, on whichever rank it is; and all
  * ranks add the sums of all blocks in the same order. So ranks are divided between blocks. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 enum { MOST = 2 * KCL_MOST_STAGE_OPS }; /* numbers of a sum, per right-hand side */

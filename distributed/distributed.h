@@ -19,8 +19,6 @@
 #ifndef KCL_DISTRIBUTED_H
 #define KCL_DISTRIBUTED_H
 
-#include "core/device/device.h"
-#include "core/program/ranks.h"
 #include "krylocl_mpi.h"
 #include "solver/solver.h"
 

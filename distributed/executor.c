@@ -1,6 +1,5 @@
 /* An executor whose calls fail on all ranks or on none: each ends with an agreement, so no rank goes on alone. What happens
  * inside of run is in step by itself (core/program/ranks.h). */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 typedef struct shared {

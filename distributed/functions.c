@@ -2,7 +2,6 @@
  *
  * A function computes own rows of y from own elements of x; elements of other ranks it gets by itself. To the executors A is a
  * matrix without a halo whose programs are in step with those of the other ranks. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/precond_object.h"
 #include <stdio.h>
@@ -10,8 +9,6 @@
 int kcl_refuse_on_ranks(kcl_context *ctx, const char *what, const char *why) {
   return kcl_fail(ctx, KCL_USAGE, "%s: not on several ranks: %s", what, why);
 }
-
-/* ---------------------------------------------------------------- M */
 
 /* M as the ranks have it: all of one kind, or none. */
 static int compare_precond(const kcl_distributed *m) {
@@ -37,8 +34,6 @@ int kcl_distributed_give_precond(kcl_distributed *m) {
   }
   return kcl_comm_agree(m->comm, rc);
 }
-
-/* ---------------------------------------------------------------- A */
 
 static int check_shell_on_rank(const kcl_distributed *m, const kcl_shell *A) {
   kcl_context *ctx = m->comm->ctx;

@@ -1,7 +1,6 @@
 /* The halo of a rank's rows (split.c): elements of x that other ranks own, received in the order of their numbers, so that each
  * owner's part is consecutive. They are exchanged while the interior is multiplied: through memory that the ranks of a host
  * share, else by persistent requests. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 enum { TAG = 11, TAG_ONCE = 12, PAGE = 4096 };

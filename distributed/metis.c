@@ -1,6 +1,5 @@
 /* Parts of rows by METIS (Karypis, Kumar 1998): few elements of x cross between them, and their nonzeros are in proportion to the
  * weights of the ranks. The graph is that of A + A^T, on rank 0. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 #ifdef HAVE_METIS

@@ -1,6 +1,5 @@
 /* kcl_mpi_operator_create: products alone on several ranks. The engine of one product (solver/engine/product.c) multiplies by
  * a matrix with a halo, so its executor exchanges elements of x as in a solve. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/operator.h"
 
@@ -113,7 +112,6 @@ int kcl_mpi_operator_create(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A,
   KCL_OWNED_BY(kcl_operator_free) kcl_operator *op = NULL;
   kcl_distributed *m = NULL;
   int count, rc;
-  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   KCL_ENTER(ctx);
   MPI_Comm_size(comm, &count);
   if (count == 1) return kcl_operator_create(ctx, A, o, out);

@@ -1,7 +1,6 @@
 /* Rows whose parts are not consecutive: the system that is solved is P A P^T, in which the rows of each rank are consecutive, in
  * the order that they have in A. Rows and elements of vectors move to their owners, and x moves back: the caller sees his own
  * numbering alone. Rank by rank, me + 1 after me: memory for the largest part is enough. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 /* ---------------------------------------------------------------- elements */

@@ -1,9 +1,6 @@
 /* Whose rows: shares of the nonzeros by the weights of the ranks, as blocks of consecutive rows or as the parts of a graph
  * (metis.c), whose rows order.c moves. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
-
-/* ---------------------------------------------------------------- blocks */
 
 int64_t kcl_cut(const int64_t *row_ptr, int64_t rows, double want) {
   const int64_t lo = kcl_first_offset_from(row_ptr, 0, rows, (int64_t)ceil(want));
@@ -35,8 +32,6 @@ void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double
 void kcl_partition_equally(int64_t rows, int ranks, int64_t *first) {
   for (int p = 0; p <= ranks; p++) first[p] = rows * p / ranks;
 }
-
-/* ---------------------------------------------------------------- weights */
 
 int kcl_mpi_set_weight(kcl_context *ctx, double weight) {
   if (!ctx) return kcl_need(NULL, "ctx", ctx);
@@ -102,8 +97,6 @@ int kcl_weigh(kcl_comm *c, double **weight) {
   for (int p = 0; p < count; p++) (*weight)[p] = weighed ? all[p].weight : rated ? all[p].rate : 1;
   return KCL_OK;
 }
-
-/* ---------------------------------------------------------------- by name */
 
 int kcl_mpi_set_partition(kcl_context *ctx, const char *name) {
   const bool metis = name && !strcmp(name, "metis");

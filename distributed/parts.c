@@ -1,6 +1,5 @@
 /* A file that rank 0 writes and reads for all (checkpoints): the parts of the ranks travel in pieces, so that rank 0 needs room for
  * one piece, whatever the size of the system, and no other rank has to see the file. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 enum { PART_PIECE = 4 << 20 };

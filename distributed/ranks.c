@@ -1,6 +1,5 @@
 /* Ranks: sums in the order of the ranks, so that each has the same bits and all take the same decisions; and failures, which
  * travel with the sums: a rank that fails takes part until the next one. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <stdio.h>
 

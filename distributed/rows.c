@@ -1,6 +1,5 @@
 /* Blocks of consecutive rows: what rank 0 holds whole is given out, and vectors come back. Counts of MPI are ints, so arrays
  * travel in pieces. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <limits.h>
 

@@ -1,6 +1,5 @@
 /* kcl_mpi_same: options and names that must be the same on all ranks are compared with those of rank 0. A rank that differs ends
  * the call on all, and the message has both. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <stdio.h>
 

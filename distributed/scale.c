@@ -1,5 +1,4 @@
 /* The rows of a shared matrix as devices have them: scaled by the exponents of solver/scale.c, in the precision of the solve. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 static int convert_domain(kcl_domain *d, kcl_type type, const kcl_scaling *s) {

@@ -1,5 +1,4 @@
 /* A device for each rank: GPU number r modulo their number for rank r of a host; and its share of the host's processors. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <sched.h>
 #include <stdio.h>
@@ -83,7 +82,6 @@ static int select_here(kcl_context *ctx, MPI_Comm host, const char *device) {
 
 int kcl_mpi_select(kcl_context *ctx, MPI_Comm comm, const char *device) {
   MPI_Comm host;
-  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   KCL_ENTER(ctx);
   kcl_comm_meet(comm);
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);

@@ -1,5 +1,4 @@
 /* kcl_mpi_setup: rows to the ranks, what is known of the whole matrix, a way to solve it, an engine on each rank. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
 
@@ -267,7 +266,6 @@ int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_inpu
   KCL_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_distributed *m = NULL;
   int count, rc;
-  if (!ctx) return kcl_need(NULL, "ctx", ctx);
   KCL_ENTER(ctx);
   MPI_Comm_size(comm, &count);
   rc = kcl_need(ctx, "out", out);

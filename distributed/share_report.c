@@ -1,10 +1,7 @@
 /* kcl_mpi_shares and kcl_mpi_operator_shares: what each rank has, how long it waited, and how long its device would take alone. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/operator.h"
 #include <stdio.h>
-
-/* ---------------------------------------------------------------- one device alone */
 
 /* Bytes of the rows of this rank, on its device. */
 static double device_bytes(const kcl_engine *e) {
@@ -36,8 +33,6 @@ static double predict_seconds_alone(const kcl_distributed *m, double times) {
     return 0;
   return times * seconds * e->program->nrhs;
 }
-
-/* ---------------------------------------------------------------- shares */
 
 static void describe_part(const kcl_distributed *m, kcl_mpi_share *own) {
   const kcl_domain *d = m->domain;

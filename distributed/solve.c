@@ -1,7 +1,6 @@
 /* Vectors of kcl_solve on several ranks: right-hand sides and guesses go to the ranks that own their elements, and x comes
  * back. */
 #include "distributed/distributed.h"
-#include "solver/solver.h"
 
 int kcl_distributed_agree(kcl_distribution *self, int status, int64_t k) {
   kcl_comm *c = ((kcl_distributed *)self)->comm;

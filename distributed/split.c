@@ -4,7 +4,6 @@
  *
  *   memory   own rows once where they may be taken: the interior remains in their arrays
  */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 /* ---------------------------------------------------------------- which columns */

@@ -1,10 +1,8 @@
 /* Statistics of a whole matrix whose rows are spread over ranks, as far as methods are chosen by them. A = A^H and A = A^T:
  * the interior of each rank is compared with itself, and every entry of a boundary is sent to the owner of its column, which
  * compares it with its own. */
-#include "core/base/context.h"
 #include "core/matrix/structure.h"
 #include "distributed/distributed.h"
-#include <float.h>
 #include <limits.h>
 
 /* An entry of the boundary on its way, with the largest modulus of its row. */

@@ -1,6 +1,5 @@
 /* kcl_solver_update on several ranks. Rows, halo and statistics are always set up anew; what is kept is of each rank's own rows:
  * way and format; interpolations; or the preconditioner as it was. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/precond_object.h"
 

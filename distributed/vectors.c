@@ -27,8 +27,6 @@ int kcl_return_vector(const kcl_distributed *m, const int64_t *first, kcl_type t
   return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- near-null vectors */
-
 int kcl_distribute_near_null(kcl_distributed *m) {
   kcl_comm *c = m->comm;
   const kcl_dense *given = m->system->options.near_null;

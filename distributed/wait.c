@@ -1,5 +1,4 @@
 /* Waits for other ranks, which leave the processor to others that need it. MPI polls without end in its blocking calls. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <time.h>
 

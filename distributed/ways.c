@@ -1,6 +1,5 @@
 /* Ways to solve on several ranks: which run, and an engine of one on every rank. All ranks take the plan of rank 0; each chooses a
  * format by its own rows. */
-#include "core/base/context.h"
 #include "core/base/text.h"
 #include "distributed/distributed.h"
 #include "solver/engine/reproducible.h"
@@ -123,12 +122,10 @@ static int build_AH(kcl_distributed *m, const kcl_way *w) {
 /* ---------------------------------------------------------------- engines */
 
 static int build_engine_of_way(kcl_distributed *m, const kcl_way *w, kcl_engine **out) {
-  int rc = build_A(m, w);
-  if (!rc) rc = build_AH(m, w);
-  if (!rc)
-    rc = kcl_engine_build_tested(m->system, w->method, w->precond, m->system->shared[0]->format,
+  KCL_CALL(build_A(m, w));
+  KCL_CALL(build_AH(m, w));
+  return kcl_engine_build_tested(m->system, w->method, w->precond, m->system->shared[0]->format,
                                  out);
-  return rc;
 }
 
 /* Right-hand sides at once: as many as every rank takes, and as the engine before, whose halo it shares. */

@@ -1,7 +1,6 @@
 /* Memory that the ranks of a host share. Halos and sums between them are written and read there; a number beside the values
  * says when. Ranks of other hosts, and of a host without shared memory, are reached by messages alone. For tests,
  * KRYLOCL_MPI_SHARED=N divides a host into hosts of N ranks; 0: no memory is shared. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <limits.h>
 

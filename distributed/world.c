@@ -1,5 +1,4 @@
 /* A context of several ranks: its functions for a matrix and a solver are those of this folder. */
-#include "core/base/context.h"
 #include "distributed/distributed.h"
 
 typedef struct shared_world {

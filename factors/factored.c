@@ -88,25 +88,22 @@ int kcl_factored_keep(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f,
                       const kcl_preconditioner *before) {
   const int64_t n = A->rows;
   kcl_factored *F;
-  int rc;
-  KCL_TRY(kcl_alloc(M->ctx, 1, sizeof *F, "a preconditioner", (void **)&F));
+  KCL_CALL(kcl_alloc(M->ctx, 1, sizeof *F, "a preconditioner", (void **)&F));
   M->data = F, F->exchanged = m, F->hermitian = !f->U;
-  if (!f->U) KCL_TRY(kcl_csr_adjoint(M->ctx, f->L, &f->U));
+  if (!f->U) KCL_CALL(kcl_csr_adjoint(M->ctx, f->L, &f->U));
   if (m) scale_columns(f, m->c);
-  KCL_TRY(kcl_choose_solves(M, &(kcl_choosing){A, f, m, close, before ? before->data : NULL}, F));
+  KCL_CALL(kcl_choose_solves(M, &(kcl_choosing){A, f, m, close, before ? before->data : NULL}, F));
   const double nonzeros = (double)(f->L->nnz + f->U->nnz + n);
   write_note(M, F, what, nonzeros / (double)n);
   M->size.nonzeros = nonzeros, M->size.complexity = nonzeros / (double)A->nnz;
   double *d = f->d;
   f->d = NULL;
-  KCL_TRY(kcl_precond_add_vector(M, "d", n, kcl_wide_type(A->type), d));
+  KCL_CALL(kcl_precond_add_vector(M, "d", n, kcl_wide_type(A->type), d));
   const bool adjoint = M->adjoint && !F->hermitian;
-  KCL_TRY(add_factor(M, &f->L, 0, adjoint, before));
-  KCL_TRY(add_factor(M, &f->U, 1, adjoint, before));
-  if (m) KCL_TRY(add_exchange(M, m, n));
-done:
-  kcl_factors_free(f);
-  return rc;
+  KCL_CALL(add_factor(M, &f->L, 0, adjoint, before));
+  KCL_CALL(add_factor(M, &f->U, 1, adjoint, before));
+  if (m) KCL_CALL(add_exchange(M, m, n));
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- application */

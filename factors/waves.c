@@ -21,8 +21,6 @@ typedef struct waves {
 
 static void free_waves(waves *w) { free(w->start), free(w->row), free(w->place), free(w->taken); }
 
-/* ---------------------------------------------------------------- the order */
-
 /* No waves, threads = 1: all rows in ascending order. */
 static int order_waves(kcl_context *ctx, waves *w) {
   const int64_t n = w->e->B->rows;
@@ -40,8 +38,6 @@ static int order_waves(kcl_context *ctx, waves *w) {
   kcl_sparse_members(n, wave, w->count, w->start, w->row);
   return KCL_OK;
 }
-
-/* ---------------------------------------------------------------- the rows */
 
 static void eliminate_one(waves *w, int32_t *place, int64_t i) {
   if (!w->eliminate(w->e, place, i)) kcl_lower(&w->bad, i);

@@ -111,12 +111,10 @@ static int check_definite(kcl_builder *b) {
 }
 
 static int device_inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
-  kcl_csr *C = NULL;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *C = NULL;
   kcl_device_csr system = A->device;
-  int rc = kcl_amg_device_download(b->setup, &system, &C);
-  if (!rc) rc = kcl_dense_inverse(b->M->ctx, C, b->M->hermitian, out);
-  kcl_csr_free(&C);
-  return rc;
+  KCL_CALL(kcl_amg_device_download(b->setup, &system, &C));
+  return kcl_dense_inverse(b->M->ctx, C, b->M->hermitian, out);
 }
 
 static int device_keep(kcl_builder *b, kcl_built *A) {

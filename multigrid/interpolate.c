@@ -100,8 +100,6 @@ int kcl_amg_interpolation(kcl_context *ctx, const kcl_csr *A, const kcl_csr *S,
   return kcl_row_list_make(ctx, A->rows, count, KCL_D, interpolate_row, &w, NULL, out);
 }
 
-/* ---------------------------------------------------------------- fewer entries */
-
 typedef struct truncating {
   const kcl_csr *P;
   int most;

@@ -94,7 +94,6 @@ static int read_result(profiling *p) {
 
 static int check_profile(kcl_context *ctx, const kcl_csr *A, int iterations,
                          kcl_bench_profile *out) {
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_bench_profile){0};
   KCL_CALL(kcl_need(ctx, "A", A));

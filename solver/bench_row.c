@@ -9,7 +9,6 @@ static const kcl_bench_plan defaults = {
 
 static int checked(kcl_context *ctx, const kcl_csr *A, const kcl_bench_plan *given,
                    kcl_bench_plan *plan, kcl_bench_row *out) {
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_bench_row){0};
   KCL_CALL(kcl_need(ctx, "A", A));

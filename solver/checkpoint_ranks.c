@@ -8,8 +8,6 @@ bool kcl_checkpoint_here(const kcl_system *s) {
   return !r || !r->rank;
 }
 
-/* ---------------------------------------------------------------- numbers of all ranks */
-
 uint64_t kcl_checkpoint_total(const kcl_system *s, uint64_t own) {
   kcl_ranks *r = kcl_system_ranks(s);
   double part[4]; /* of 16 bits: their sums are exact */
@@ -29,8 +27,6 @@ kcl_fingerprint kcl_checkpoint_fingerprint(const kcl_system *s) {
     kcl_fingerprint_add(&f, &(kcl_placed_rows){.A = s->A});
   return (kcl_fingerprint){kcl_checkpoint_total(s, f.structure), kcl_checkpoint_total(s, f.values)};
 }
-
-/* ---------------------------------------------------------------- parts of the file */
 
 static int put_piece(void *file, const void *data, size_t size) {
   return kcl_checkpoint_put(file, data, size);
@@ -62,8 +58,6 @@ int kcl_checkpoint_get_shared(const kcl_system *s, kcl_checkpoint_reader *r, voi
   d->tell(d, data, size);
   return KCL_OK;
 }
-
-/* ---------------------------------------------------------------- the beginning of a file */
 
 typedef struct shared_beginning {
   kcl_saved_head head;

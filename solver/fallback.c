@@ -4,8 +4,6 @@
 #include "solver/precond_object.h"
 #include "solver/readback.h"
 
-/* ---------------------------------------------------------------- set-up */
-
 /* The callback of the caller; and kcl_solver_stop is asked of the solver that the caller knows. */
 static int forward_progress(void *user, const kcl_progress *p) {
   const kcl_solver *s = user;
@@ -46,8 +44,6 @@ static int create_standby(kcl_solver *s) {
   kcl_context_free(&system.ctx);
   return rc;
 }
-
-/* ---------------------------------------------------------------- going on */
 
 static void tell_fallback(kcl_solver *s) {
   kcl_selection *from = &s->selection, *to = &s->standby->selection;

@@ -115,7 +115,6 @@ int kcl_operator_create(kcl_context *ctx, const kcl_csr *A, const kcl_operator_o
   const kcl_format *format;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   KCL_OWNED_BY(kcl_operator_free) kcl_operator *op = NULL;
   KCL_CALL(kcl_csr_need(ctx, A));

@@ -99,7 +99,6 @@ int kcl_precond_make(kcl_context *ctx, const kcl_csr *A, const kcl_options *opti
   KCL_OWNED_BY(kcl_precond_free) kcl_precond *p = NULL;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   KCL_CALL(kcl_csr_check(ctx, A));
   KCL_CALL(check_square(ctx, A));

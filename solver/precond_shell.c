@@ -52,7 +52,6 @@ int kcl_precond_of_function(kcl_context *ctx, int64_t rows, kcl_type type, kcl_a
   KCL_OWNED_BY(kcl_precond_free) kcl_precond *p = NULL;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   KCL_CALL(check_properties(ctx, properties));
   KCL_CALL(kcl_type_check(ctx, "type", type));

@@ -104,8 +104,6 @@ static int compare_product_rows(kcl_context *ctx, checking *c, const update *u, 
   return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- the functions of the public header */
-
 /* Checks the arguments and compares. other NULL: with the exact product. */
 static int compare_update(kcl_context *ctx, checking *c, const double *alpha, const double *beta,
                           const double *y0, const double *other, kcl_product_difference *out) {

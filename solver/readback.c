@@ -87,8 +87,6 @@ bool kcl_may_fall_back(const kcl_solver *s) {
          !(t->shell && t->shell->place == KCL_OPENCL);
 }
 
-/* ---------------------------------------------------------------- an end without the device */
-
 static int end_rhs(kcl_solver *s, kcl_loop *l, int i) {
   const kcl_read_x *k = &s->readback->rhs[i];
   kcl_rhs *v = &l->rhs[i];

@@ -232,7 +232,6 @@ static int set_up_solver(kcl_context *ctx, const kcl_csr *A, kcl_precond *M,
                          const kcl_options *options, kcl_solver **out) {
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   kcl_system system = {.ctx = ctx, .A = A, .options = kcl_options_of(options)};
   if (M) KCL_CALL(kcl_csr_need(ctx, A));

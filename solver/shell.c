@@ -6,8 +6,6 @@
 #include "solver/operator.h"
 #include "solver/precond_object.h"
 
-/* ---------------------------------------------------------------- set-up */
-
 int kcl_check_shell_options(kcl_context *ctx, const kcl_shell *A, const kcl_options *o) {
   if (o->format && strcmp(o->format, "auto"))
     return kcl_fail(ctx, KCL_USAGE, "format %s: a function has no entries to store: only auto",
@@ -35,7 +33,6 @@ int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
                     const kcl_options *options, kcl_solver **out) {
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   KCL_CALL(kcl_need(ctx, "A", A));
   KCL_CALL(kcl_type_check(ctx, "type", A->type));
@@ -46,8 +43,6 @@ int kcl_setup_shell(kcl_context *ctx, const kcl_shell *A, kcl_precond *M,
   if (M) KCL_CALL(kcl_precond_give(M, &system));
   return kcl_setup_system(&system, (kcl_sums){0}, NULL, KCL_KEEP_NOTHING, out);
 }
-
-/* ---------------------------------------------------------------- products */
 
 int kcl_operator_of_shell(kcl_context *ctx, const kcl_shell *A, kcl_operator **out) {
   KCL_OWNED_BY(kcl_operator_free) kcl_operator *op = *out = NULL;
@@ -69,8 +64,6 @@ int kcl_operator_of_shell(kcl_context *ctx, const kcl_shell *A, kcl_operator **o
   *out = op, op = NULL;
   return KCL_OK;
 }
-
-/* ---------------------------------------------------------------- certificate */
 
 /* |A^H w|, w [rows]; scaled, so that w of any size neither vanishes nor overflows. */
 static int adjoint_norm_by_product(const kcl_system *s, const kcl_host_residual *q, const double *w,

@@ -26,10 +26,6 @@ static double entry_weight(const pattern_finding *f, int64_t i, int64_t k) {
   return all > 0 ? a / sqrt(all) : a > 0 ? INFINITY : 0;
 }
 
-static bool column_taken(const pattern_finding *f, int64_t i, int64_t col) {
-  return !f->lower || col < i;
-}
-
 /* Adds the entries of row `row` and, with steps > 1, of the rows it leads to, each with its product of weights along the path. */
 static void walk_paths(const pattern_finding *f, kcl_row_list *r, int64_t i, int64_t row,
                        double before, int steps) {
@@ -37,7 +33,7 @@ static void walk_paths(const pattern_finding *f, kcl_row_list *r, int64_t i, int
     const int64_t j = f->A->col[k];
     const double w = entry_weight(f, row, k);
     if (!(w > f->drop) || j == row || kcl_long_row(f->A, j)) continue;
-    if (column_taken(f, i, j) && j != i) kcl_row_add(r, (int32_t)j, fmin(before * w, 1e100));
+    if (f->lower ? j < i : j != i) kcl_row_add(r, (int32_t)j, fmin(before * w, 1e100));
     if (steps > 1) walk_paths(f, r, i, j, before * fmin(w, 1), steps - 1);
   }
 }

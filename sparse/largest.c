@@ -149,10 +149,6 @@ double kcl_largest_ritz(const double *alpha, const double *beta, double bound) {
   return ritz > 0 && ritz < bound ? ritz : bound;
 }
 
-static double bound_of_all(const host_lanczos *l, double own) {
-  return l->others ? l->others->largest(l->others, own) : own;
-}
-
 /* Lanczos steps; Ritz values grow with every step, so they end where the bound is reached. */
 static double run_lanczos(host_lanczos *l, int64_t n) {
   double alpha[LANCZOS_STEPS], beta[LANCZOS_STEPS] = {0}, most = 0, largest = 0;
@@ -162,7 +158,8 @@ static double run_lanczos(host_lanczos *l, int64_t n) {
     advance(l, next);
     if (l->q) l->others->multiply(l->others, l->v, l->q);
     alpha[k] = l->alpha = over_all(l, kcl_sum(n, KCL_FEW_ROWS, lanczos_multiply, l));
-    if (!k) most = bound_of_all(l, kcl_of_bits(*l->radius)), l->radius = NULL;
+    if (!k) most = kcl_of_bits(*l->radius), l->radius = NULL;
+    if (!k && l->others) most = l->others->largest(l->others, most);
     largest = kcl_largest_ritz(alpha, beta, most);
     if (k + 1 == LANCZOS_STEPS || !(largest < most)) break;
     next = beta[k + 1] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, lanczos_orthogonalise, l)));

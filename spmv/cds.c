@@ -9,11 +9,9 @@
  * (Kuresson 2012, 6.4).
  * Bytes: diagonals stride s + 4 diagonals; cds-image: cols s more, moved twice; 2 flops per stored position.
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { OFFSET, VAL };
@@ -53,25 +51,23 @@ static void cds_fill(void *arg, int64_t first, int64_t end) {
 }
 
 static int cds_build(kcl_stored *m, const kcl_csr *A) {
-  int32_t *place = NULL, *offset; /* offset[diagonals] */
-  scalar *val;                    /* [diagonals, stride] */
+  KCL_OWNED int32_t *place = NULL;
+  int32_t *offset; /* offset[diagonals] */
+  scalar *val;     /* [diagonals, stride] */
   int64_t stride = kcl_padded(A->rows);
-  int rc;
   m->kernel.rows_match_elements = true;
-  KCL_TRY(
+  KCL_CALL(
       kcl_alloc(m->ctx, A->rows + A->cols, sizeof *place, "the map of diagonals", (void **)&place));
   int64_t diagonals = number_diagonals(A, place);
-  KCL_TRY(kcl_stored_array(m, "offset", KCL_INT32, diagonals, (void **)&offset));
-  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, diagonals * stride, (void **)&val));
+  KCL_CALL(kcl_stored_array(m, "offset", KCL_INT32, diagonals, (void **)&offset));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, diagonals * stride, (void **)&val));
   for (int64_t d = 0; d < A->rows + A->cols - 1; d++)
     if (place[d]) offset[place[d] - 1] = (int32_t)(d - A->rows + 1);
   kcl_for(A->rows, KCL_FEW_ROWS, cds_fill, &(cds_filling){A, place, stride, val});
   kcl_stored_param(m, "diagonals", diagonals);
   kcl_stored_param(m, "stride", stride);
   kcl_stored_param(m, "cols", A->cols);
-done:
-  free(place);
-  return rc;
+  return KCL_OK;
 }
 
 typedef struct cds_refilling {

@@ -33,8 +33,7 @@ static void coo_fill(void *arg, int64_t first, int64_t end) {
 
 static int coo_build(kcl_stored *m, const kcl_csr *A) {
   int32_t *row; /* [nnz] */
-  int rc = kcl_stored_array(m, "row", KCL_INT32, A->nnz, (void **)&row);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_array(m, "row", KCL_INT32, A->nnz, (void **)&row));
   kcl_for(A->rows, KCL_FEW_ROWS, coo_fill, m);
   kcl_stored_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_stored_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);

@@ -14,7 +14,6 @@
 #include "core/matrix/stored.h"
 #include "core/base/scalar.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays by number, in the order in which they are built. */
 enum { STRIP, ROW, COL, VAL };
@@ -89,19 +88,17 @@ static void fill_strips(void *arg, int64_t first, int64_t end) {
 }
 
 static int build_strips(kcl_stored *m, const kcl_csr *A) {
-  int64_t *strip, *key = NULL; /* [strips + 1], [nnz] */
-  int32_t *row, *col;          /* [nnz] */
-  scalar *val;                 /* [nnz] */
-  int rc;
-  KCL_TRY(kcl_alloc(m->ctx, A->nnz, sizeof *key, "entries to sort", (void **)&key));
-  KCL_TRY(kcl_stored_array(m, "strip", KCL_INT64, strips_of(A->rows) + 1, (void **)&strip));
-  KCL_TRY(kcl_stored_array(m, "row", KCL_INT32, A->nnz, (void **)&row));
-  KCL_TRY(kcl_stored_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
-  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
+  KCL_OWNED int64_t *key = NULL; /* [nnz] */
+  int64_t *strip;                /* [strips + 1] */
+  int32_t *row, *col;            /* [nnz] */
+  scalar *val;                   /* [nnz] */
+  KCL_CALL(kcl_alloc(m->ctx, A->nnz, sizeof *key, "entries to sort", (void **)&key));
+  KCL_CALL(kcl_stored_array(m, "strip", KCL_INT64, strips_of(A->rows) + 1, (void **)&strip));
+  KCL_CALL(kcl_stored_array(m, "row", KCL_INT32, A->nnz, (void **)&row));
+  KCL_CALL(kcl_stored_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
   kcl_for(strips_of(A->rows), 1, fill_strips, &(csc_filling){A, key, strip, row, col, val});
-done:
-  free(key);
-  return rc;
+  return KCL_OK;
 }
 
 static int csc_build(kcl_stored *m, const kcl_csr *A) {

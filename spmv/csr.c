@@ -22,7 +22,6 @@
  * Bytes: nnz (4 + s) + 4 (rows + 1), row_ptr 8 per entry on the cpu executor; csr-image: cols s more, moved twice; 2
  * flops per entry.
  */
-#include "core/matrix/stored.h"
 #include "spmv/narrow.h"
 #include "spmv/csr.h"
 

@@ -5,7 +5,6 @@
 #include "core/matrix/stored.h"
 #include "core/base/scalar.h"
 #include "spmv/bounds.h"
-#include <string.h>
 
 /* The arrays by number. */
 enum { KCL_CSR_ROW_PTR, KCL_CSR_COL, KCL_CSR_VAL };

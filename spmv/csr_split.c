@@ -112,14 +112,13 @@ static void csr_split_cut(const kcl_csr *A, cuts *c) {
 static int csr_split_build(kcl_stored *m, const kcl_csr *A) {
   const bool plan = kcl_stored_gpu_layout(m);
   cuts c = {0};
-  int rc;
   if (!plan) kcl_stored_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
   kcl_stored_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_stored_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
   if (!plan) return KCL_OK; /* one work-item per row, as csr-scalar */
   csr_split_cut(A, &c);
   int64_t words = CSR_SPLIT_WORDS * c.tiles + 2 * c.segments + 3 * c.long_rows + (A->rows + 1) / 2;
-  if ((rc = kcl_stored_array(m, "plan", KCL_INT64, words, (void **)&c.tile))) return rc;
+  KCL_CALL(kcl_stored_array(m, "plan", KCL_INT64, words, (void **)&c.tile));
   c.segment = c.tile + CSR_SPLIT_WORDS * c.tiles, c.long_row = c.segment + 2 * c.segments;
   c.last = c.long_row + 3 * c.long_rows;
   csr_split_cut(A, &c);

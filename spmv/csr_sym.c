@@ -19,7 +19,6 @@
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { FIRST, UP_FIRST, COL, UP, VAL };
@@ -83,10 +82,9 @@ static void csr_sym_choose_lanes(kcl_stored *m) {
 static int csr_sym_build(kcl_stored *m, const kcl_csr *A) {
   kcl_mirror mirror;
   half h;
-  int32_t *next = NULL; /* [rows] */
+  KCL_OWNED int32_t *next = NULL; /* [rows] */
   int64_t row_max = 0, lower;
-  int rc;
-  KCL_TRY(kcl_mirrored(m->ctx, A, &mirror));
+  KCL_CALL(kcl_mirrored(m->ctx, A, &mirror));
   for (int64_t i = 0; i < A->rows; i++)
     if (kcl_row_length(A, i) > row_max) row_max = kcl_row_length(A, i);
   kcl_stats s = {.rows = A->rows,
@@ -94,22 +92,20 @@ static int csr_sym_build(kcl_stored *m, const kcl_csr *A) {
                  .row_max = row_max,
                  .symmetric = mirror.symmetric,
                  .hermitian = mirror.hermitian};
-  if (csr_sym_refuses(&s, m->type)) KCL_TRY(kcl_stored_refused(m, csr_sym_refuses(&s, m->type)));
-  KCL_TRY(kcl_stored_array(m, "first", KCL_INT32, A->rows + 1, (void **)&h.first));
-  KCL_TRY(kcl_stored_array(m, "up_first", KCL_INT32, A->rows + 1, (void **)&h.up_first));
+  if (csr_sym_refuses(&s, m->type)) KCL_CALL(kcl_stored_refused(m, csr_sym_refuses(&s, m->type)));
+  KCL_CALL(kcl_stored_array(m, "first", KCL_INT32, A->rows + 1, (void **)&h.first));
+  KCL_CALL(kcl_stored_array(m, "up_first", KCL_INT32, A->rows + 1, (void **)&h.up_first));
   lower = csr_sym_count(A, h.first, h.up_first);
-  KCL_TRY(kcl_stored_array(m, "col", KCL_INT32, lower, (void **)&h.col));
-  KCL_TRY(kcl_stored_array(m, "up", KCL_INT32, A->nnz - lower, (void **)&h.up));
-  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, lower, (void **)&h.val));
-  KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *next, "a copy of up_first", (void **)&next));
+  KCL_CALL(kcl_stored_array(m, "col", KCL_INT32, lower, (void **)&h.col));
+  KCL_CALL(kcl_stored_array(m, "up", KCL_INT32, A->nnz - lower, (void **)&h.up));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, lower, (void **)&h.val));
+  KCL_CALL(kcl_alloc(m->ctx, A->rows, sizeof *next, "a copy of up_first", (void **)&next));
   for (int64_t i = 0; i < A->rows; i++) next[i] = h.up_first[i];
   csr_sym_fill(A, &h, next, bits(row_max));
   kcl_stored_param(m, "shift", bits(row_max));
   kcl_stored_param(m, "hermitian", !mirror.symmetric);
   csr_sym_choose_lanes(m);
-done:
-  free(next);
-  return rc;
+  return KCL_OK;
 }
 
 static void csr_sym_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {

@@ -35,8 +35,7 @@ static void dense_fill(void *arg, int64_t first, int64_t end) {
 static int dense_build(kcl_stored *m, const kcl_csr *A) {
   scalar *val; /* [cols, stride] */
   int64_t stride = stride_of(A->rows);
-  int rc = kcl_stored_array(m, "val", KCL_SCALAR, A->cols * stride, (void **)&val);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, A->cols * stride, (void **)&val));
   kcl_stored_param(m, "cols", A->cols);
   kcl_stored_param(m, "stride", stride);
   kcl_for(A->rows, KCL_FEW_ROWS, dense_fill, m);

@@ -14,7 +14,6 @@
  * Bytes: stride width (4 + s), ell-rows: rows width (4 + s); ellr: 4 rows more; ell-image: cols s more, moved twice; 2
  * flops per entry, padding included.
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"

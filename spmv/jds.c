@@ -15,7 +15,6 @@
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { START, COL, VAL, ORDER };
@@ -44,21 +43,21 @@ static void jds_fill(void *arg, int64_t first, int64_t end) {
 }
 
 static int jds_build(kcl_stored *m, const kcl_csr *A) {
-  int64_t *row = NULL, *start; /* [rows], [width + 1] */
-  int32_t *col, *order;        /* [nnz], [rows] */
-  scalar *val;                 /* [nnz] */
-  int rc;
-  KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
+  KCL_OWNED int64_t *row = NULL; /* [rows] */
+  int64_t *start;                /* [width + 1] */
+  int32_t *col, *order;          /* [nnz], [rows] */
+  scalar *val;                   /* [nnz] */
+  KCL_CALL(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
   kcl_longest_first(A, 0, A->rows, row);
   int64_t width = A->rows ? kcl_row_length(A, row[0]) : 0, count = A->rows;
-  KCL_TRY(kcl_stored_array(m, "start", KCL_INT64, width + 1, (void **)&start));
+  KCL_CALL(kcl_stored_array(m, "start", KCL_INT64, width + 1, (void **)&start));
   for (int64_t k = 0; k < width; k++) {
     while (kcl_row_length(A, row[count - 1]) <= k) count--;
     start[k + 1] = start[k] + count;
   }
-  KCL_TRY(kcl_stored_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
-  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
-  KCL_TRY(kcl_stored_array(m, "order", KCL_INT32, A->rows, (void **)&order));
+  KCL_CALL(kcl_stored_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
+  KCL_CALL(kcl_stored_array(m, "order", KCL_INT32, A->rows, (void **)&order));
   kcl_for(A->rows, KCL_FEW_ROWS, jds_fill, &(jds_filling){A, row, start, col, val});
   for (int64_t p = 0; p < A->rows; p++)
     if (kcl_stored_gpu_layout(m))
@@ -66,9 +65,7 @@ static int jds_build(kcl_stored *m, const kcl_csr *A) {
     else
       order[row[p]] = (int32_t)p;
   kcl_stored_param(m, "width", width);
-done:
-  free(row);
-  return rc;
+  return KCL_OK;
 }
 
 static void jds_rows(const kcl_stored *m, const void *x_, void *y_, int64_t lo, int64_t hi) {

@@ -10,9 +10,7 @@
  * Koziris 2008, Willcock & Lumsdaine 2006.
  * Bytes: entries, padded to words, (1 up to 255 pairs, 2 up to 65535) + 4 (slices + 1) + pairs (4 + s).
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
-#include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
 #include <stdio.h>
@@ -66,32 +64,29 @@ static void fill_codes(void *arg, int64_t first, int64_t end) {
 }
 
 static int pair_build(kcl_stored *m, const kcl_csr *A) {
-  kcl_repeats rows = {0}, r = {0};
+  KCL_OWNED_BY(kcl_repeats_free) kcl_repeats rows = {0}, r = {0};
   int32_t *slice, *offset; /* [slices + 1], [pairs + 1] */
   uint32_t *code;          /* [words] */
   scalar *val;             /* [pairs + 1] */
   int64_t slices = kcl_slice_count(A->rows);
-  int rc;
-  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->origin.distinct, false, &rows));
-  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, &r));
+  KCL_CALL(kcl_repeats_find_rows(m->ctx, A, m->origin.distinct, false, &rows));
+  KCL_CALL(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, &r));
   kcl_stats s = {.distinct_pairs = r.count};
-  if (pair_refuses(&s, A->type)) KCL_TRY(kcl_stored_refused(m, pair_refuses(&s, A->type)));
+  if (pair_refuses(&s, A->type)) KCL_CALL(kcl_stored_refused(m, pair_refuses(&s, A->type)));
   m->kernel.rows_match_elements = true, m->kernel.variant = codes_per_word(r.count);
-  KCL_TRY(kcl_stored_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
+  KCL_CALL(kcl_stored_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
   kcl_slices(A, m->kernel.variant, slice);
-  KCL_TRY(
+  KCL_CALL(
       kcl_stored_array(m, "code", KCL_INT32, (int64_t)slice[slices] * PAIR_SLICE, (void **)&code));
-  KCL_TRY(kcl_stored_array(m, "offset", KCL_INT32, r.count + 1, (void **)&offset));
-  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, r.count + 1, (void **)&val));
+  KCL_CALL(kcl_stored_array(m, "offset", KCL_INT32, r.count + 1, (void **)&offset));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, r.count + 1, (void **)&val));
   pair_fill_table(&r, A, offset, val);
   kcl_for(A->rows, KCL_FEW_ROWS, fill_codes, &(pair_filling){&r, A, slice, code});
   kcl_stored_param(m, "pairs", r.count);
   kcl_stored_param(m, "cols", A->cols);
   kcl_stored_local_table(m, (double)(r.count + 1) * (4 + sizeof(scalar)));
   snprintf(m->note, sizeof m->note, "%lld pairs", (long long)r.count);
-done:
-  kcl_repeats_free(&rows), kcl_repeats_free(&r);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- native */

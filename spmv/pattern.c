@@ -10,13 +10,10 @@
  * Lumsdaine 2006 and the value indices of Kourtis, Goumas & Koziris 2008.
  * Bytes: rows (1 up to 256 patterns, 2 up to 65536) + entries of the patterns (4 + s) + 4 (patterns + 1).
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
-#include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
 #include <stdio.h>
-#include <string.h>
 
 /* The arrays by number, in the order in which they are built. */
 enum { CODE, START, OFFSET, VAL };
@@ -59,31 +56,28 @@ static void copy_codes(void *arg, int64_t first, int64_t end) {
 }
 
 static int pattern_build(kcl_stored *m, const kcl_csr *A) {
-  kcl_repeats r = {0};
+  KCL_OWNED_BY(kcl_repeats_free) kcl_repeats r = {0};
   kcl_stats s = {.row_patterns = KCL_MOST_REPEATS + 1};
   void *code;
   int32_t *start, *offset; /* [patterns + 1], [entries] */
   scalar *val;             /* [entries] */
   int64_t entries;
-  int rc;
-  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->origin.distinct, true, &r));
-  if (!kcl_repeats_fit(&r)) KCL_TRY(kcl_stored_refused(m, pattern_refuses(&s, A->type)));
+  KCL_CALL(kcl_repeats_find_rows(m->ctx, A, m->origin.distinct, true, &r));
+  if (!kcl_repeats_fit(&r)) KCL_CALL(kcl_stored_refused(m, pattern_refuses(&s, A->type)));
   m->kernel.rows_match_elements = true;
   bool bytes = r.count <= 256;
   entries = kcl_repeats_entries(&r);
-  KCL_TRY(kcl_stored_array(m, "code", bytes ? KCL_UINT8 : KCL_UINT16, A->rows, &code));
-  KCL_TRY(kcl_stored_array(m, "start", KCL_INT32, r.count + 1, (void **)&start));
-  KCL_TRY(kcl_stored_array(m, "offset", KCL_INT32, entries, (void **)&offset));
-  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, entries, (void **)&val));
+  KCL_CALL(kcl_stored_array(m, "code", bytes ? KCL_UINT8 : KCL_UINT16, A->rows, &code));
+  KCL_CALL(kcl_stored_array(m, "start", KCL_INT32, r.count + 1, (void **)&start));
+  KCL_CALL(kcl_stored_array(m, "offset", KCL_INT32, entries, (void **)&offset));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, entries, (void **)&val));
   kcl_for(A->rows, KCL_FEW, copy_codes, &(codes){r.code, code, bytes});
   kcl_repeats_rows(&r, A->type, start, offset, val);
   kcl_stored_param(m, "patterns", r.count);
   kcl_stored_param(m, "entries", entries);
   kcl_stored_local_table(m, pattern_table((double)r.count, (double)entries, A->type));
   snprintf(m->note, sizeof m->note, "%lld patterns", (long long)r.count);
-done:
-  kcl_repeats_free(&r);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- native */

@@ -2,7 +2,6 @@
 #include "core/base/context.h"
 #include "core/matrix/stored.h"
 #include <stdio.h>
-#include <string.h>
 
 static kcl_size stored(const kcl_format *f, const kcl_stats *s, kcl_type type) {
   kcl_size z = f->size(s, type);

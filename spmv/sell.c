@@ -12,11 +12,9 @@
  * & Bishop 2014.
  * Bytes: entries (4 + s) + 4 (slices + 1), and 4 rows if sorted; 2 flops per entry, padding included.
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
-#include <stdlib.h>
 
 /* The arrays and the integers by number, in the order in which they are built. */
 enum { SLICE, COL, VAL, ORDER };
@@ -94,23 +92,23 @@ static void sell_fill_slices(void *arg, int64_t first, int64_t end) {
 
 static int sell_build(kcl_stored *m, const kcl_csr *A) {
   kcl_stats s = {0};
-  int64_t *row = NULL;
+  KCL_OWNED int64_t *row = NULL;
   int32_t *slice, *col, *order; /* [slices + 1], [entries], [rows] or none */
   scalar *val;                  /* [entries] */
-  int rc, C = kcl_stored_tune(m)->slice ? kcl_stored_tune(m)->slice : KCL_SLICE;
+  int C = kcl_stored_tune(m)->slice ? kcl_stored_tune(m)->slice : KCL_SLICE;
   m->kernel.variant = C;
   kcl_count_slices(A, &s);
-  KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
+  KCL_CALL(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
   sell_filling f = {.A = A, .sorted = sorts(&s), .C = C, .row = row};
   kcl_for_each(A->rows, KCL_SIGMA, positions, &f);
-  KCL_TRY(kcl_stored_array(m, "slice", KCL_INT32, slices_of(A->rows, C) + 1, (void **)&slice));
+  KCL_CALL(kcl_stored_array(m, "slice", KCL_INT32, slices_of(A->rows, C) + 1, (void **)&slice));
   f.slice = slice;
   kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, sell_widths, &f);
   for (int64_t t = 0; t < slices_of(A->rows, C); t++) slice[t + 1] += slice[t];
   int64_t entries = (int64_t)slice[slices_of(A->rows, C)] * C;
-  KCL_TRY(kcl_stored_array(m, "col", KCL_INT32, entries, (void **)&col));
-  KCL_TRY(kcl_stored_array(m, "val", KCL_SCALAR, entries, (void **)&val));
-  KCL_TRY(kcl_stored_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
+  KCL_CALL(kcl_stored_array(m, "col", KCL_INT32, entries, (void **)&col));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, entries, (void **)&val));
+  KCL_CALL(kcl_stored_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
   f.col = col;
   f.val = val;
   f.order = order;
@@ -120,9 +118,7 @@ static int sell_build(kcl_stored *m, const kcl_csr *A) {
             &f);
   kcl_stored_param(m, "sorted", sorts(&s));
   m->kernel.rows_match_elements = !sorts(&s);
-done:
-  free(row);
-  return rc;
+  return KCL_OK;
 }
 
 static inline void sell_one_slice(const int32_t *col, const scalar *val, int64_t width,

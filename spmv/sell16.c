@@ -9,9 +9,7 @@
  * Slices: Kreutzer et al. 2014; index and value compression: Willcock & Lumsdaine 2006, Kourtis, Goumas & Koziris 2008.
  * Bytes: entries (2 or 4 + s, s / 2, 1 or 2) + 4 (2 slices + 1) + s (values + 1) for the table.
  */
-#include "core/matrix/stored.h"
 #include "core/matrix/structure.h"
-#include "core/matrix/repeats.h"
 #include "spmv/narrow.h"
 #include "spmv/bounds.h"
 #include <stdio.h>
@@ -117,20 +115,18 @@ static int sell16_fill(kcl_stored *m, const kcl_csr *A, const form *f) {
   void *col, *val;        /* [entries] */
   scalar *table;          /* [values + 1], the first 0: padding; or none */
   int64_t slices = kcl_slice_count(A->rows), values = f->values ? f->values->count + 1 : 0;
-  int rc;
-  KCL_TRY(kcl_stored_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
+  KCL_CALL(kcl_stored_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
   kcl_slices(A, 1, slice);
-  KCL_TRY(kcl_stored_array(m, "least", KCL_INT32, slices, (void **)&least));
-  KCL_TRY(kcl_stored_array(m, "col", f->col, (int64_t)slice[slices] * SELL16_SLICE, &col));
-  KCL_TRY(kcl_stored_array(m, "val", f->val, (int64_t)slice[slices] * SELL16_SLICE, &val));
-  KCL_TRY(kcl_stored_array(m, "table", KCL_SCALAR, values, (void **)&table));
+  KCL_CALL(kcl_stored_array(m, "least", KCL_INT32, slices, (void **)&least));
+  KCL_CALL(kcl_stored_array(m, "col", f->col, (int64_t)slice[slices] * SELL16_SLICE, &col));
+  KCL_CALL(kcl_stored_array(m, "val", f->val, (int64_t)slice[slices] * SELL16_SLICE, &val));
+  KCL_CALL(kcl_stored_array(m, "table", KCL_SCALAR, values, (void **)&table));
   for (int64_t n = 1; n < values; n++) table[n] = ((const scalar *)A->val)[f->values->entry[n - 1]];
   kcl_for(slices, KCL_FEW_ROWS / SELL16_SLICE, sell16_fill_slices,
           &(sell16_filling){f, A, slice, least, col, val});
   kcl_stored_param(m, "values", values);
   kcl_stored_local_table(m, (double)values * sizeof(scalar));
-done:
-  return rc;
+  return KCL_OK;
 }
 
 static int build16(kcl_stored *m, const kcl_csr *A) {
@@ -143,23 +139,19 @@ static int build16(kcl_stored *m, const kcl_csr *A) {
 }
 
 static int build_dict(kcl_stored *m, const kcl_csr *A) {
-  kcl_repeats rows = {0}, values = {0};
-  int rc;
-  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->origin.distinct, false, &rows));
-  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_VALUES, &rows, &values));
+  KCL_OWNED_BY(kcl_repeats_free) kcl_repeats rows = {0}, values = {0};
+  KCL_CALL(kcl_repeats_find_rows(m->ctx, A, m->origin.distinct, false, &rows));
+  KCL_CALL(kcl_repeats_find(m->ctx, A, KCL_VALUES, &rows, &values));
   kcl_stats s = {.distinct_values = values.count};
-  if (refuses_dict(&s, A->type)) KCL_TRY(kcl_stored_refused(m, refuses_dict(&s, A->type)));
+  if (refuses_dict(&s, A->type)) KCL_CALL(kcl_stored_refused(m, refuses_dict(&s, A->type)));
   bool narrow = kcl_slice_span(A) <= MOST_SPAN;
   m->kernel.rows_match_elements = true, m->kernel.variant = AS_INDICES;
   snprintf(m->note, sizeof m->note, "%d-bit columns, %lld values", narrow ? 16 : 32,
            (long long)values.count);
-  KCL_TRY(sell16_fill(m, A,
-                      &(form){.col = narrow ? KCL_UINT16 : KCL_INT32,
-                              .val = values.count < 256 ? KCL_UINT8 : KCL_UINT16,
-                              .values = &values}));
-done:
-  kcl_repeats_free(&rows), kcl_repeats_free(&values);
-  return rc;
+  return sell16_fill(m, A,
+                     &(form){.col = narrow ? KCL_UINT16 : KCL_INT32,
+                             .val = values.count < 256 ? KCL_UINT8 : KCL_UINT16,
+                             .values = &values});
 }
 
 /* ---------------------------------------------------------------- native */

@@ -12,8 +12,6 @@
 #include "core/base/scalar.h"
 #include "core/matrix/level_sets.h"
 #include "core/matrix/stored.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { TRIANGULAR_WIDE = 1 << 14 /* rows and entries of a step that is worth a barrier */ };
 enum { ROW_PTR, COL, VAL, ORDER, ROW_ALONE }; /* arrays on the cpu executor, */
@@ -55,23 +53,20 @@ typedef int64_t triangular_steps_of(const kcl_level_sets *s, int64_t *step);
 
 /* Fills m->step and the order of the rows: by step, within a step in the order of elimination. */
 static int triangular_lay_out(kcl_stored *m, const kcl_level_sets *s, triangular_steps_of *choose) {
-  int64_t *step = NULL, *next = NULL;
+  KCL_OWNED int64_t *step = NULL, *next = NULL;
   int32_t *order;
-  int rc;
-  KCL_TRY(kcl_alloc(m->ctx, s->count + 1, sizeof *step, "levels", (void **)&step));
+  KCL_CALL(kcl_alloc(m->ctx, s->count + 1, sizeof *step, "levels", (void **)&step));
   m->steps = choose(s, step);
-  KCL_TRY(kcl_alloc(m->ctx, m->steps + 1, sizeof *next, "levels", (void **)&next));
-  KCL_TRY(kcl_alloc(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step));
-  KCL_TRY(kcl_stored_array(m, "order", KCL_INT32, m->rows, (void **)&order));
+  KCL_CALL(kcl_alloc(m->ctx, m->steps + 1, sizeof *next, "levels", (void **)&next));
+  KCL_CALL(kcl_alloc(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step));
+  KCL_CALL(kcl_stored_array(m, "order", KCL_INT32, m->rows, (void **)&order));
   for (int64_t l = 0; l < s->count; l++) m->step[step[l] + 1] += s->rows[l];
   for (int64_t i = 0; i < m->steps; i++) m->step[i + 1] += m->step[i], next[i] = m->step[i];
   for (int64_t n = 0; n < m->rows; n++) {
     const int64_t i = kcl_eliminated(s, n, m->rows);
     order[next[step[s->level[i]]]++] = (int32_t)i;
   }
-done:
-  free(step), free(next);
-  return rc;
+  return KCL_OK;
 }
 
 /* Marks the steps that are one level, whose rows do not depend on each other. */

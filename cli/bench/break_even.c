@@ -48,8 +48,6 @@ cli_bench_break_even cli_bench_pays(const cli_bench_run *b, const cli_bench_row 
   return e;
 }
 
-/* ---------------------------------------------------------------- a device against the CPU */
-
 static bool is_native(const cli_bench_run *b, const cli_bench_row *r) {
   return r->place >= 0 && b->places[r->place].device.platform < 0;
 }

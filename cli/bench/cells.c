@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- numbers as people write them */
-
 cli_text cli_bench_us(double seconds) {
   cli_text t = {"-"};
   double v = seconds * 1e6;
@@ -13,8 +11,6 @@ cli_text cli_bench_us(double seconds) {
   snprintf(t.s, sizeof t.s, "%.*f", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v);
   return t;
 }
-
-static cli_text milliseconds(double seconds) { return cli_bench_us(seconds * 1e-3); }
 
 /* Longer side of the interval around the median, in percent; ~: noisy. */
 cli_text cli_bench_spread(const cli_bench_row *r) {
@@ -88,7 +84,7 @@ static cli_text number_cell(const cli_bench_run *b, const cli_bench_row *r, cli_
   case CLI_BENCH_WITH_MATRIX: return r->transfer.count ? cli_bench_us(cli_bench_with_matrix(r)) : t;
   case CLI_BENCH_STREAM: return fraction_cell(b, r);
   case CLI_BENCH_SPEEDUP: return cli_bench_factor(cli_bench_speedup(b, r));
-  case CLI_BENCH_SETUP: return reference ? t : milliseconds(cli_bench_setup(r));
+  case CLI_BENCH_SETUP: return reference ? t : cli_bench_us(cli_bench_setup(r) * 1e-3);
   case CLI_BENCH_PAYS: return pays_cell(b, r);
   case CLI_BENCH_GBYTES: snprintf(t.s, sizeof t.s, "%.1f", cli_bench_rate(r) * 1e-9); return t;
   case CLI_BENCH_STORED: return cli_bytes(r->measured.bytes_stored);

@@ -1,5 +1,6 @@
 /* Solvers for matrices that the program has read: their arrays are lent to the library. */
 #include "cli/input/input.h"
+#include "cli/ui/codes.h"
 
 static int set_near_null(kcl_matrix *M, const kcl_dense *B) {
   const kcl_vectors modes = {
@@ -8,21 +9,17 @@ static int set_near_null(kcl_matrix *M, const kcl_dense *B) {
 }
 
 int cli_solver_create(kcl_context *ctx, const kcl_csr *A, const kcl_options *o, kcl_solver **out) {
-  kcl_matrix *M = NULL;
-  int rc = kcl_matrix_lend(ctx, A, &M);
+  CLI_OWNED_BY(kcl_matrix_free) kcl_matrix *M = NULL;
   *out = NULL;
-  if (!rc && o->near_null) rc = set_near_null(M, o->near_null);
-  if (!rc) rc = kcl_solver_create(M, NULL, o, out);
-  kcl_matrix_free(&M);
-  return rc;
+  CLI_CALL(kcl_matrix_lend(ctx, A, &M));
+  if (o->near_null) CLI_CALL(set_near_null(M, o->near_null));
+  return kcl_solver_create(M, NULL, o, out);
 }
 
 int cli_solver_update(kcl_context *ctx, kcl_solver *s, const kcl_csr *A) {
-  kcl_matrix *M = NULL;
-  int rc = kcl_matrix_lend(ctx, A, &M);
-  if (!rc) rc = kcl_solver_update(s, M, KCL_KEEP_HIERARCHY);
-  kcl_matrix_free(&M);
-  return rc;
+  CLI_OWNED_BY(kcl_matrix_free) kcl_matrix *M = NULL;
+  CLI_CALL(kcl_matrix_lend(ctx, A, &M));
+  return kcl_solver_update(s, M, KCL_KEEP_HIERARCHY);
 }
 
 int cli_solver_solve(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *report) {

@@ -37,8 +37,6 @@ int cli_report_subjects(const cli_report_data *r, const cli_report_figure *figur
   return rc;
 }
 
-/* ---------------------------------------------------------------- files */
-
 typedef struct writing {
   const cli_report_data *r;
   const char *folder;

@@ -19,8 +19,6 @@ double cli_profile_moved(const kcl_profile *p, const char *kind) {
   return bytes;
 }
 
-/* ---------------------------------------------------------------- the report */
-
 static void say_entry(const cli_options *o, const kcl_profile_entry *e, double whole) {
   char name[80];
   snprintf(name, sizeof name, "%s%s%s", e->kind, *e->name ? " " : "", e->name);
@@ -74,8 +72,6 @@ void cli_profile_say(const cli_run *r) {
   say_part(r->o, "solve", &r->profile.solve);
   say_bytes(r);
 }
-
-/* ---------------------------------------------------------------- JSON */
 
 static void entry_json(cJSON *list, const kcl_profile_entry *e) {
   cJSON *o = cli_json_item(list);

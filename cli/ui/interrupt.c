@@ -89,8 +89,6 @@ void cli_interrupt_begin(const cli_options *o) {
 
 void cli_interrupt_computing(void) { computing = 1; }
 
-/* ---------------------------------------------------------------- work in a thread of its own */
-
 static void *in_thread(void *self) {
   cli_beside *b = self;
   kcl_set_threads(b->threads);

@@ -44,12 +44,13 @@ void kcl_leave(kcl_context **held) {
 }
 
 int kcl_enter(kcl_context *ctx, kcl_context **held) {
+  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   if (kcl_opencl_inherited(ctx))
     return kcl_fail(ctx, KCL_DEVICE,
                     "the OpenCL objects of this context belong to the process that called fork(): "
                     "a child makes contexts of its own");
   *held = kcl_hold(ctx);
-  if (!ctx || !(ctx->solving || ctx->watching)) return KCL_OK;
+  if (!(ctx->solving || ctx->watching)) return KCL_OK;
   return kcl_fail(ctx, KCL_BUSY,
                   "a callback of this context is running: it may not use the context");
 }

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- build logs */
-
 /* The text before end, or NULL. */
 static const char *find_before(const char *text, const char *end, const char *words) {
   const char *at = strstr(text, words);
@@ -40,8 +38,6 @@ bool kcl_ptxas_usage(const char *log, const char *kernel, kcl_kernel_usage *out)
   *out = (kcl_kernel_usage){atoi(used + strlen("Used ")), stack, stores, loads};
   return out->registers > 0;
 }
-
-/* ---------------------------------------------------------------- PTX */
 
 static bool is_part_of_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
 

@@ -15,8 +15,6 @@ typedef struct stoppable_job {
   bool done, abandoned; /* the second of both parties frees */
 } stoppable_job;
 
-/* ---------------------------------------------------------------- abandoned calls */
-
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t one_ended = PTHREAD_COND_INITIALIZER;
 static int left; /* that still run */
@@ -36,8 +34,6 @@ static void count_running(int change) {
   pthread_cond_broadcast(&one_ended);
   pthread_mutex_unlock(&counting);
 }
-
-/* ---------------------------------------------------------------- one call */
 
 static void free_job(stoppable_job *j) {
   pthread_mutex_destroy(&j->lock), pthread_cond_destroy(&j->ended);

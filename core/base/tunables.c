@@ -112,7 +112,6 @@ static int read_tunables(kcl_context *ctx, const char *path, FILE *f) {
 
 int kcl_tune_read(kcl_context *ctx, const char *path) {
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "path", path));
   FILE *f = fopen(path, "r");
   return f ? read_tunables(ctx, path, f)

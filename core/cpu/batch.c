@@ -6,7 +6,6 @@
  * regions, in the thread that called the library.
  * Compiled once per scalar type.
  */
-#include "core/base/team.h"
 #include "core/cpu/state.h"
 
 static bool any(const bool *of, int nrhs) {

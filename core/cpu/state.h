@@ -2,10 +2,8 @@
 #ifndef KCL_CPU_STATE_H
 #define KCL_CPU_STATE_H
 
-#include "core/base/context.h"
 #include "core/base/scalar.h"
 #include "core/cpu/cpu.h"
-#include "core/program/executor.h"
 #include "core/program/ranks.h"
 
 /* Chunks per stage, a multiple of PAD rows each; blocks of reproducible sums take the place of chunks. */

@@ -242,7 +242,6 @@ int kcl_select(kcl_context *ctx, const char *want, int threads) {
   KCL_ENTER(ctx);
   KCL_OWNED kcl_device *list = NULL;
   int count;
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(check_unused(ctx));
   if (!want) want = getenv("KRYLOCL_DEVICE");
   if (!want || !*want) want = "auto";
@@ -264,7 +263,6 @@ static int use_objects(kcl_context *ctx, kcl_opencl_objects o) {
 
 int kcl_select_opencl(kcl_context *ctx, void *context, void *device, void *queue) {
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   if (!queue) KCL_CALL(kcl_need(ctx, "context", context));
   if (!queue) KCL_CALL(kcl_need(ctx, "device", device));
   return use_objects(ctx, (kcl_opencl_objects){context, device, queue});
@@ -303,7 +301,6 @@ void kcl_profile_enable(kcl_context *ctx, bool on) {
 
 int kcl_profile_take(kcl_context *ctx, kcl_profile *out) {
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_profile){0};
   if (ctx->opencl) kcl_opencl_backend->profile_take(ctx, out);

@@ -1,7 +1,6 @@
 /* The sizes of compressed formats: distinct rows, pairs and values, values that float represents; the span of
  * slices. */
 #include "core/base/context.h"
-#include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
 #include <float.h>
 

@@ -1,7 +1,6 @@
 /* See fingerprint.h. */
 #include "core/matrix/fingerprint.h"
 #include "core/base/sum64.h"
-#include "core/base/team.h"
 
 /* A number of 8 or 16 bytes, or of 4. */
 static inline uint64_t add_value(uint64_t h, const char *v, size_t size) {

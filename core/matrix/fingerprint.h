@@ -7,7 +7,6 @@
 #ifndef KCL_FINGERPRINT_H
 #define KCL_FINGERPRINT_H
 #include "core/base/base.h"
-#include "krylocl/io.h"
 
 typedef struct kcl_fingerprint {
   uint64_t structure, values; /* of row and column; of these and the value */

@@ -1,7 +1,6 @@
 /* Products of host matrices with compensated sums, and residuals with what their errors are measured by. Loops are compiled for each
  * type of entries: certificates of large systems take them once per solve. */
 #include "core/base/base.h"
-#include "core/base/team.h"
 
 enum { GRAIN = 512 /* rows */ };
 

@@ -1,6 +1,5 @@
 /* Statistics of a host matrix. */
 #include "core/matrix/structure.h"
-#include "core/matrix/repeats.h"
 #include <float.h>
 
 typedef struct stats_counting {

@@ -8,7 +8,6 @@
 #ifndef KCL_STORED_H
 #define KCL_STORED_H
 
-#include "core/base/base.h"
 #include "core/base/tunables.h"
 #include "core/matrix/offset_runs.h"
 #include "core/matrix/shell.h"

@@ -1,6 +1,5 @@
 /* Statistics of the values of a host matrix, by blocks of 64 rows: first the sum, the largest and the diagonal modulus of each row, by a loop
  * over the rows, or over runs of rows with the same offsets, which needs no columns; then what is counted of them, in vectors. */
-#include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
 #include <float.h>
 

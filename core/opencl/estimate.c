@@ -3,7 +3,6 @@
  */
 #include "core/opencl/executor.h"
 #include "core/opencl/persistent/persistent.h"
-#include <math.h>
 
 static const double LAUNCH_GPU = 3.6e-6,
                     LAUNCH_CPU = 8e-6;   /* seconds between two launches, at least */

@@ -8,10 +8,6 @@
 #include "core/opencl/executor.h"
 #include "core/opencl/persistent/persistent.h"
 #include "core/opencl/series/series.h"
-#include "core/program/ranks.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- running */
 
@@ -189,37 +185,7 @@ static int opencl_get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void 
   return kcl_run_get(ex->data, v, rhs, type, values, scale);
 }
 
-static int opencl_save(kcl_executor *ex, int snapshot) { return kcl_run_save(ex->data, snapshot); }
-
-static int opencl_load(kcl_executor *ex, int snapshot, int rhs) {
-  return kcl_run_load(ex->data, snapshot, rhs);
-}
-
-static int opencl_set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
-  return kcl_run_set_state(ex->data, control, target);
-}
-
-static int opencl_carry(kcl_executor *to, const kcl_executor *from) {
-  return kcl_run_carry(to->data, from->data);
-}
-
 static size_t opencl_state_bytes(const kcl_executor *ex) { return kcl_run_saved_bytes(ex->data); }
-
-static int opencl_get_state(kcl_executor *ex, void *bytes) {
-  return kcl_run_read_state(ex->data, bytes);
-}
-
-static int opencl_put_state(kcl_executor *ex, const void *bytes) {
-  return kcl_run_write_state(ex->data, bytes);
-}
-
-static int opencl_multiply(kcl_executor *ex, const kcl_multiplication *m) {
-  return kcl_run_multiply(ex->data, m);
-}
-
-static kcl_column opencl_column(kcl_executor *ex, kcl_vec v, int rhs) {
-  return kcl_run_column(ex->data, v, rhs);
-}
 
 static void *opencl_memory(kcl_executor *ex, kcl_vec v) {
   const kcl_run *r = ex->data;
@@ -294,8 +260,7 @@ static int pin_mirrors(kcl_run *r) {
   size_t state = (kcl_poll_bytes(r->k) + 63) / 64 * 64;
   size_t bytes =
       KCL_MOST_POLLS * state + (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
-  int rc = kcl_opencl_pin_host(run_context(r), bytes, "pinning memory", &r->pinned);
-  if (rc) return rc;
+  KCL_CALL(kcl_opencl_pin_host(run_context(r), bytes, "pinning memory", &r->pinned));
   r->mirror[0] = r->pinned.data, r->mirror[1] = r->mirror[0] + state;
   r->history_mirror = r->mirror[0] + KCL_MOST_POLLS * state;
   return KCL_OK;
@@ -305,22 +270,19 @@ static int allocate_run(kcl_run *r) {
   kcl_context *ctx = run_context(r);
   kcl_program *k = r->k;
   int64_t messages = 0;
-  int rc;
   r->state_bytes = kcl_state_bytes(k, &r->geometry);
   for (int i = 0; i < k->ops; i++)
     if (k->op[i].matrix->kernel.message_slots > messages)
       messages = k->op[i].matrix->kernel.message_slots;
-  KCL_TRY(kcl_opencl_buffer(ctx, 2 * (r->state_bytes + (size_t)messages * r->scalar_bytes),
-                            "the state", &r->states));
+  KCL_CALL(kcl_opencl_buffer(ctx, 2 * (r->state_bytes + (size_t)messages * r->scalar_bytes),
+                             "the state", &r->states));
   r->number = 2; /* no message carries it yet */
-  KCL_TRY(kcl_opencl_buffer(ctx,
-                            (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes,
-                            "the history", &r->history));
-  KCL_TRY(pin_mirrors(r));
-  KCL_TRY(kcl_run_open_calls(r));
-  KCL_TRY(kcl_run_open_vectors(r));
-done:
-  return rc;
+  KCL_CALL(kcl_opencl_buffer(ctx,
+                             (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes,
+                             "the history", &r->history));
+  KCL_CALL(pin_mirrors(r));
+  KCL_CALL(kcl_run_open_calls(r));
+  return kcl_run_open_vectors(r);
 }
 
 /* Some drivers finish compiling at the first launch: do that now, with a state that says stop. */
@@ -329,7 +291,7 @@ static int first_launches(kcl_executor *ex) {
   const double target[KCL_MAX_NRHS] = {0};
   kcl_watch_expect(run_context(ex->data)->opencl, INFINITY);
   for (int c = 0; c < KCL_MAX_NRHS; c++) control[c] = (kcl_control){.stop = 1};
-  int rc = opencl_set_state(ex, control, target);
+  int rc = kcl_run_set_state(ex, control, target);
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
     if (!(phase == KCL_REPLACE && ex->replaces)) rc = run_batch(ex, phase, 1);
   return rc ? rc : opencl_finish(ex);
@@ -352,21 +314,21 @@ int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
                        .run = opencl_run,
                        .put = opencl_put,
                        .get = opencl_get,
-                       .set_state = opencl_set_state,
+                       .set_state = kcl_run_set_state,
                        .poll = opencl_poll,
                        .scalar = opencl_scalar,
                        .history = opencl_history,
                        .finish = opencl_finish,
-                       .save = opencl_save,
-                       .load = opencl_load,
-                       .carry = opencl_carry,
+                       .save = kcl_run_save,
+                       .load = kcl_run_load,
+                       .carry = kcl_run_carry,
                        .state_bytes = opencl_state_bytes,
-                       .get_state = opencl_get_state,
-                       .put_state = opencl_put_state,
-                       .multiply = opencl_multiply,
+                       .get_state = kcl_run_read_state,
+                       .put_state = kcl_run_write_state,
+                       .multiply = kcl_run_multiply,
                        .memory = opencl_memory,
                        .table = opencl_table,
-                       .column = opencl_column,
+                       .column = kcl_run_column,
                        .launches = launches,
                        .source = opencl_source,
                        .close = close_run};
@@ -389,27 +351,25 @@ int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   kcl_run *r = ex->data;
   const bool persistent = r->geometry.without_loop;
-  int rc;
   double t = kcl_now();
-  for (int i = 0; i < k->ops; i++) KCL_TRY(kcl_opencl_upload(k->op[i].matrix));
-  KCL_TRY(allocate_run(r));
-  KCL_TRY(opencl_finish(ex));
+  for (int i = 0; i < k->ops; i++) KCL_CALL(kcl_opencl_upload(k->op[i].matrix));
+  KCL_CALL(allocate_run(r));
+  KCL_CALL(opencl_finish(ex));
   ex->seconds_upload = kcl_now() - t;
   t = kcl_now();
   ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
-  KCL_TRY(kcl_run_stage_kernels(r, persistent));
-  if (r->width > 1 || k->product) KCL_TRY(kcl_run_column_kernels(r));
-  if (kcl_program_ranks(k)) KCL_TRY(kcl_run_open_ranks(r));
-  if (persistent) KCL_TRY(kcl_persistent_kernel.open(r));
+  KCL_CALL(kcl_run_stage_kernels(r, persistent));
+  if (r->width > 1 || k->product) KCL_CALL(kcl_run_column_kernels(r));
+  if (kcl_program_ranks(k)) KCL_CALL(kcl_run_open_ranks(r));
+  if (persistent) KCL_CALL(kcl_persistent_kernel.open(r));
   ex->replaces = r->persistent.kernel != NULL;
   kcl_activity_begin(k->ctx, (kcl_activity){.what = "starting kernels"});
-  KCL_TRY(first_launches(ex));
+  KCL_CALL(first_launches(ex));
   r->ranks.ready = kcl_program_ranks(k) != NULL;
   kcl_activity_end(k->ctx);
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
   ex->ends = r->ranks.ends;
   if (r->persistent.kernel) ex->least_iterations = kcl_persistent_kernel.least_iterations;
   ex->seconds_compile += kcl_now() - t;
-done:
-  return rc;
+  return KCL_OK;
 }

@@ -1,6 +1,5 @@
 /* The table by which core/device reaches OpenCL. */
 #include "core/opencl/opencl.h"
-#include "core/opencl/device/device.h"
 #include "core/opencl/executor.h"
 
 static const kcl_opencl_ops backend = {.missing = kcl_cl_load,

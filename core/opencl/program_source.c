@@ -1,11 +1,8 @@
 /* From a recorded program to OpenCL source for one device: constants, the headers of kernels/, then one kernel per stage
  * or the persistent kernel. */
-#include "core/opencl/codegen/codegen.h"
 #include "core/opencl/executor.h"
 #include "core/opencl/persistent/persistent.h"
 #include "core/opencl/series/series.h"
-#include "core/program/ranks.h"
-#include <string.h>
 
 static void define(kcl_source *t, const char *name, int value) {
   kcl_put(t, "#define %s %d\n", name, value);

@@ -1,11 +1,7 @@
 /* The kernels of stages: builds a program from its source, gives each stage its kernel and the arguments that do not change. */
-#include "core/opencl/codegen/codegen.h"
 #include "core/opencl/executor.h"
 #include "core/opencl/persistent/persistent.h"
 #include "core/opencl/series/series.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- building */
 
@@ -150,8 +146,7 @@ static int make_prepare(kcl_run *r, cl_program of, const kcl_stage *s, kcl_launc
   cl_uint i = 0;
   snprintf(name, sizeof name, "prepare%s", stage_name + strlen("stage"));
   l->prepare = clCreateKernel(of, name, &code);
-  int rc = kcl_cl_check(run_context(r), code, "clCreateKernel", name);
-  if (rc) return rc;
+  KCL_CALL(kcl_cl_check(run_context(r), code, "clCreateKernel", name));
   l->prepare_groups = kcl_run_groups_for(r, s->A->kernel.prepare_items);
   code |= kcl_run_set_index(r, l->prepare, i++, s->A->kernel.prepare_items);
   code |= clSetKernelArg(l->prepare, i++, sizeof(cl_mem), &r->vec[s->x]);
@@ -196,18 +191,16 @@ static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
 }
 
 int kcl_run_stage_kernels(kcl_run *r, bool persistent) {
-  int rc = r->composed ? KCL_OK : kcl_run_plan_kernels(r, persistent);
-  if (rc) return rc;
-  KCL_TRY(build_programs(r));
-  KCL_TRY(kcl_series_open(r));
-  if (r->geometry.interpreted) KCL_TRY(kcl_interpreter_open(r));
+  if (!r->composed) KCL_CALL(kcl_run_plan_kernels(r, persistent));
+  KCL_CALL(build_programs(r));
+  KCL_CALL(kcl_series_open(r));
+  if (r->geometry.interpreted) KCL_CALL(kcl_interpreter_open(r));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
     if (r->launch[phase] || (kcl_phase_persistent(phase) && persistent)) continue;
-    KCL_TRY(kcl_alloc(run_context(r), r->k->stages[phase], sizeof(kcl_launch), "kernels",
-                      (void **)&r->launch[phase]));
+    KCL_CALL(kcl_alloc(run_context(r), r->k->stages[phase], sizeof(kcl_launch), "kernels",
+                       (void **)&r->launch[phase]));
     for (int i = 0; i < r->k->stages[phase]; i += r->launch[phase][i].stages)
-      KCL_TRY(make_kernel(r, phase, i));
+      KCL_CALL(make_kernel(r, phase, i));
   }
-done:
-  return rc;
+  return KCL_OK;
 }

@@ -227,7 +227,6 @@ static int measure_rates(kcl_context *ctx, kcl_rates *r) {
 int kcl_stream_measure(kcl_context *ctx, double *rate) {
   KCL_ENTER(ctx);
   kcl_rates now;
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "bytes_per_second", rate));
   *rate = 0;
   if (!ctx->selected) KCL_CALL(kcl_select(ctx, NULL, 0));
@@ -259,7 +258,6 @@ static bool lacks_rate(kcl_context *ctx) {
 int kcl_stream_get(kcl_context *ctx, kcl_stream *out) {
   KCL_ENTER(ctx);
   double rate;
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_stream){0};
   if (!ctx->selected) KCL_CALL(kcl_select(ctx, NULL, 0));
@@ -270,7 +268,6 @@ int kcl_stream_get(kcl_context *ctx, kcl_stream *out) {
 
 int kcl_stream_rate(kcl_context *ctx, double *rate) {
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "ctx", ctx));
   KCL_CALL(kcl_need(ctx, "bytes_per_second", rate));
   *rate = 0;
   if (!ctx->selected) KCL_CALL(kcl_select(ctx, NULL, 0));

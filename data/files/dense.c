@@ -52,8 +52,6 @@ static int read_market(kcl_context *ctx, const kcl_text *t, kcl_dense **out) {
   return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- plain numbers */
-
 static int append_number(kcl_context *ctx, kcl_numbers *n, double v) {
   if (n->count == n->capacity) {
     int64_t capacity = n->capacity ? 2 * n->capacity : 1024;

@@ -1,6 +1,5 @@
 /* Where rows are cut into blocks of about as many nonzeros, from counts of entries that are anywhere on the ranks: first by
  * blocks of rows, then by the rows of the blocks in which a cut lies. The cuts are those of kcl_partition. */
-#include "core/base/context.h"
 #include "distributed/files/files.h"
 
 enum { MOST_BLOCKS = 1 << 16 };

@@ -1,7 +1,6 @@
 /* Entries go from the ranks that parsed them to the owners of their rows; of a symmetric file also to the owners of their
  * columns. A round sends one block of each rank, whose memory is released at once; what arrives is listed by source and
  * round, which is the order of the file. Memory beyond the entries: twice a block of text. */
-#include "core/base/context.h"
 #include "distributed/files/files.h"
 
 typedef struct exchange {

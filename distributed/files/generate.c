@@ -1,6 +1,5 @@
 /* kcl_mpi_generate: every rank makes its own rows, where their generator can make any; what a rank counts to find the cuts are
  * the rows of an even share. Other systems are made whole on rank 0, which gives rows out. */
-#include "core/base/context.h"
 #include "data/generators/generate.h"
 #include "distributed/files/files.h"
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* Text that all ranks read: bytes are divided evenly and cut at line ends, so that each line is of one rank. A rank knows how
  * many lines it has, and the sum over those before it numbers an error as a reader of the whole file would. Text that rank 0
  * alone can have, since it is packed or on its host, goes to the others in such parts. */
-#include "core/base/context.h"
 #include "distributed/files/files.h"
 #include <sys/stat.h>
 

@@ -1,6 +1,5 @@
 /* kcl_mpi_read: every rank reads its own rows. Text is parsed in parts and its entries travel; .kcl files are read
  * from the offsets of the rows. Other files are read by rank 0, which gives rows out. */
-#include "core/base/context.h"
 #include "core/base/sum64.h"
 #include "distributed/files/files.h"
 

@@ -1,6 +1,5 @@
 /* Do the ranks that see a file see the same one? Its size, its number and the time of its last change are the same on all
  * hosts where it is one file; of copies the contents are compared. */
-#include "core/base/context.h"
 #include "core/base/sum64.h"
 #include "distributed/files/files.h"
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* kcl_mpi_dense_read: right-hand sides and guesses, each rank its own rows. Numbers are parsed where they are read and travel as
  * entries do, row and column beside each. */
-#include "core/base/context.h"
 #include "distributed/files/files.h"
 
 static int check_vector_rows(kcl_comm *c, const char *path, int64_t rows, int64_t cols) {

@@ -1,8 +1,5 @@
 /* kcl_mpi_dense_write: x by all ranks at once. Every rank formats its rows; sums of the sizes of those before it tell where
  * they begin. The file is a temporary one of rank 0, which renames it when all are done. */
-#include "core/base/context.h"
-#include "core/base/output.h"
-#include "data/files/parts.h"
 #include "distributed/files/files.h"
 #include <stdio.h>
 
@@ -20,8 +17,6 @@ static int check_own(kcl_comm *c, const char *path, const kcl_dense *own) {
   return kcl_comm_agree(c, rc);
 }
 
-/* ---------------------------------------------------------------- by rank 0 */
-
 static int write_collected(kcl_comm *c, const char *path, const kcl_dense *own) {
   const size_t size = kcl_type_size(own->type);
   const bool root = c->ranks.rank == 0;
@@ -34,8 +29,6 @@ static int write_collected(kcl_comm *c, const char *path, const kcl_dense *own) 
   if (root) rc = kcl_dense_write(c->ctx, path, whole);
   return kcl_comm_agree(c, rc);
 }
-
-/* ---------------------------------------------------------------- by all */
 
 typedef struct writing {
   kcl_comm *c;

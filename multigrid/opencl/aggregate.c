@@ -1,6 +1,5 @@
 /* The graph of nodes and its aggregates on a device: kernels/sparse_aggregate.cl. */
 #include "multigrid/opencl/aggregate.h"
-#include "multigrid/coarsen.h"
 
 enum { ROOT_ROUNDS_LEAST = 3, ROOT_ROUNDS_MORE = 4 /* of the set of roots, between two reads */ };
 #define GRAPH(g, N)                                                                                \

@@ -1,7 +1,6 @@
 /* Strong connections, the split and interpolation on a device: kernels/sparse_coarsen.cl. Interpolation is a product of two
  * sparse matrices, truncated. */
 #include "multigrid/opencl/launch.h"
-#include "multigrid/coarsen.h"
 
 enum { SPLIT_ROUNDS_FIRST = 3, SPLIT_ROUNDS_MORE = 2 /* of the split, between two reads */ };
 enum { TRIES = 64 /* of a point in each */ };
@@ -131,19 +130,17 @@ int kcl_amg_device_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
   coarsening c = {.s = s, .A = A, .theta = rule->theta};
   kcl_device_csr L, B, W;
   void *depend;
-  int rc;
   *made = false;
-  KCL_TRY(find_strong(&c, &depend));
-  KCL_TRY(split_points(&c, depend));
+  KCL_CALL(find_strong(&c, &depend));
+  KCL_CALL(split_points(&c, depend));
   if (!c.count || (double)c.count > rule->enough) goto drop;
-  KCL_TRY(make_factors(&c, &L, &B));
-  KCL_TRY(kcl_amg_device_loose_product(s, &L, &B, true, &W));
+  KCL_CALL(make_factors(&c, &L, &B));
+  KCL_CALL(kcl_amg_device_loose_product(s, &L, &B, true, &W));
   kcl_amg_device_drop_matrix(s, &L), kcl_amg_device_drop_matrix(s, &B);
-  KCL_TRY(kcl_amg_device_truncate(s, &W, rule->most, P));
+  KCL_CALL(kcl_amg_device_truncate(s, &W, rule->most, P));
   kcl_amg_device_drop_matrix(s, &W);
   *made = true;
 drop:
   drop_coarsening(&c);
-done:
-  return rc;
+  return KCL_OK;
 }

@@ -1,7 +1,6 @@
 /* Matrices on a device in the formats of multigrid's levels, filled there: kernels/sparse_rows.cl. They have no host arrays. */
 #include "core/matrix/structure.h"
 #include "multigrid/opencl/launch.h"
-#include <string.h>
 
 /* Reserves memory for an array; one without elements shares the buffer of the array before it. */
 static int reserve_array(kcl_stored *m, int i) {

@@ -1,7 +1,6 @@
 /* A B on a device: kernels/sparse_product.cl. Rows are counted by a bound on their length, then filled by their length: each
  * class of blocks of rows with the tables and teams that suit it. */
 #include "multigrid/opencl/launch.h"
-#include <string.h>
 
 /* As in the kernels. Tables are half full at most, but the largest. */
 enum {

@@ -2,8 +2,6 @@
  * context's (core/opencl/device/pool.c), which keeps the programs, too, for the next set-up. */
 #include "kernels/kernels.h"
 #include "multigrid/opencl/launch.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { COMMON = 3, PROGRAMS = 5, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
 enum { MOST_EXPECTED = 64 /* two per level */ };

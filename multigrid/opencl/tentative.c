@@ -1,7 +1,6 @@
 /* Prolongation of smoothed aggregation on a device: kernels/sparse_tentative.cl. Smoothing is a product of two sparse
  * matrices, M T, which are not made where rows are short. */
 #include "multigrid/opencl/aggregate.h"
-#include "multigrid/coarsen.h"
 
 enum { ITEMS_PER_AGGREGATE = 32 /* work-items per aggregate, as in the kernel */ };
 /* Entries of a row of A that one work-item adds up; up to NARROW_BLOCK of them the kernels take few columns. */

@@ -3,7 +3,6 @@
  * ones; else columns as their distance from the diagonal in 16 bits, values as float. */
 #include "core/matrix/repeats.h"
 #include "multigrid/opencl/launch.h"
-#include <stdlib.h>
 
 enum { SAMPLED_ENTRIES = 1000 };
 

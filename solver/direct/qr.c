@@ -26,7 +26,6 @@ int kcl_qr_create(kcl_context *ctx, const kcl_csr *A, double flops, kcl_direct_f
                   (long long)A->rows, (long long)A->cols);
 }
 #else
-#include "core/base/base.h"
 #include <suitesparse/SuiteSparseQR_C.h>
 
 typedef struct qr {

@@ -99,17 +99,15 @@ static int climb(kcl_context *ctx, const estimate *e, double *norm) {
 
 int kcl_inverse_norm(kcl_context *ctx, const kcl_inverse *inverse, kcl_type t, int64_t n,
                      const double *w, double *norm) {
-  int rc;
-  estimate e = {.inverse = inverse, .w = w, .type = t, .n = n};
-  KCL_TRY(kcl_alloc(ctx, n, kcl_type_size(t), "the condition estimate", (void **)&e.x));
-  KCL_TRY(kcl_alloc(ctx, n, kcl_type_size(t), "the condition estimate", (void **)&e.y));
-  KCL_TRY(climb(ctx, &e, norm));
+  KCL_OWNED void *x = NULL, *y = NULL;
+  KCL_CALL(kcl_alloc(ctx, n, kcl_type_size(t), "the condition estimate", &x));
+  KCL_CALL(kcl_alloc(ctx, n, kcl_type_size(t), "the condition estimate", &y));
+  estimate e = {.inverse = inverse, .w = w, .type = t, .n = n, .x = x, .y = y};
+  KCL_CALL(climb(ctx, &e, norm));
   start_refinement(&e, 1, 1);
-  KCL_TRY(apply_inverse(ctx, &e));
+  KCL_CALL(apply_inverse(ctx, &e));
   *norm = fmax(*norm, 2 * sum_abs(&e) / (3 * (double)n));
-done:
-  free(e.x), free(e.y);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- refinement and bound */

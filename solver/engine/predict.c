@@ -1,7 +1,6 @@
 /* Seconds per iteration, predicted before anything is built: the method is recorded over outlines of A and A^H, and the
  * executor estimates the program. The preconditioner is set up before. A product alone is an iteration of one operation.
  */
-#include "core/base/context.h"
 #include "core/base/text.h"
 #include "core/device/device.h"
 #include "solver/engine/engine.h"

@@ -37,8 +37,6 @@ void kcl_shell_free_products(kcl_system *s) {
   s->products = NULL;
 }
 
-/* ---------------------------------------------------------------- the norm */
-
 /* -1 and 1 without structure (xorshift, Marsaglia 2003). */
 static void fill_signs(double *v, int64_t n, uint64_t *state) {
   for (int64_t i = 0; i < n; i++) {
@@ -76,8 +74,6 @@ int kcl_shell_prepare_least(const kcl_system *s) {
   rc = kcl_ranks_agree(kcl_system_ranks(s), rc);
   return rc || p->norm_F > 0 ? rc : estimate_norm_F(s, &p->norm_F);
 }
-
-/* ---------------------------------------------------------------- residuals */
 
 static void subtract_from_b(void *arg, int64_t from, int64_t to) {
   const kcl_host_residual *q = arg;

@@ -2,8 +2,6 @@
 #include "solver/guard/arrays.h"
 #include "core/base/sum64.h"
 #include "core/device/device.h"
-#include <stdlib.h>
-#include <string.h>
 
 static size_t count_chunks(const kcl_guarded_array *a) {
   return (a->bytes + KCL_SUM64_CHUNK - 1) / KCL_SUM64_CHUNK;

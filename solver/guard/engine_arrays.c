@@ -1,5 +1,4 @@
 /* The arrays of an engine that a solve does not change. */
-#include "core/base/context.h"
 #include "core/device/device.h"
 #include "solver/guard/arrays.h"
 

@@ -1,12 +1,8 @@
 /* See guard.h. */
 #include "solver/guard/guard.h"
-#include "core/base/context.h"
 #include "core/base/sum64.h"
 #include "solver/guard/arrays.h"
 #include "solver/guard/state.h"
-#include <float.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double GUARD_SHARE = 0.02; /* of the time, for checks */
 static const double GROWTH = 1e12;      /* of a squared norm, from one check to the next */

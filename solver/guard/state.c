@@ -1,6 +1,5 @@
 /* See state.h. */
 #include "solver/guard/state.h"
-#include <stdlib.h>
 
 /* Calls move for each vector that LOOP goes on from, of each right-hand side, with its place in s->values. */
 typedef int move_vector(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void *values);

@@ -9,7 +9,6 @@ int kcl_context_number(kcl_context *ctx, const char *name, double *out) {
   kcl_device d;
   if (out) *out = 0;
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "c", ctx));
   KCL_CALL(kcl_need(ctx, "name", name));
   KCL_CALL(kcl_need(ctx, "out", out));
   KCL_CALL(kcl_device_current(ctx, &d));
@@ -43,7 +42,6 @@ const char *kcl_context_text(kcl_context *ctx, const char *name) {
 
 int kcl_context_set_reproducible(kcl_context *ctx, int on) {
   KCL_ENTER(ctx);
-  KCL_CALL(kcl_need(ctx, "c", ctx));
   if (on && !KCL_HAS_FMA)
     return kcl_fail(ctx, KCL_DEVICE,
                     "reproducible sums: this build has no fused multiply-add; build it for the "

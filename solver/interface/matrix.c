@@ -71,11 +71,11 @@ int kcl_matrix_create_shell(kcl_context *ctx, int64_t rows, int64_t cols, int ty
                             kcl_matrix **out) {
   kcl_csr *A = NULL;
   kcl_type t;
-  int rc;
   if (out) *out = NULL;
   KCL_ENTER(ctx);
-  if ((rc = kcl_need(ctx, "c", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  if ((rc = kcl_type_of_letter("type", type, &t)) || (rc = kcl_check_device(ctx, t))) return rc;
+  KCL_CALL(kcl_need(ctx, "out", out));
+  KCL_CALL(kcl_type_of_letter("type", type, &t));
+  KCL_CALL(kcl_check_device(ctx, t));
   const kcl_shell shell = {.rows = rows,
                            .cols = cols,
                            .type = t,
@@ -83,9 +83,9 @@ int kcl_matrix_create_shell(kcl_context *ctx, int64_t rows, int64_t cols, int ty
                            .user = user,
                            .place = place,
                            .properties = properties};
-  if ((rc = kcl_shell_check(ctx, &shell))) return rc;
-  if ((rc = kcl_csr_lend(ctx, &(kcl_csr){.rows = rows, .cols = cols, .type = t}, &A))) return rc;
-  if ((rc = create_handle(ctx, A, out))) return rc;
+  KCL_CALL(kcl_shell_check(ctx, &shell));
+  KCL_CALL(kcl_csr_lend(ctx, &(kcl_csr){.rows = rows, .cols = cols, .type = t}, &A));
+  KCL_CALL(create_handle(ctx, A, out));
   (*out)->shell = shell;
   return KCL_OK;
 }

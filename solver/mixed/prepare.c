@@ -148,7 +148,6 @@ int kcl_mixed_judge(kcl_mixed *m, kcl_selection *wide) {
   const bool by_time = s->undecided.format && !s->undecided.model;
   kcl_short_text (*text)(double) = by_time ? kcl_seconds_text : kcl_bytes_text;
   double single, twice;
-  int rc;
   KCL_CALL(compare_speeds(m, wide, by_time, &single, &twice));
   if (s->undecided.format && single * more_iterations > twice) {
     snprintf(m->why, sizeof m->why,
@@ -161,7 +160,7 @@ int kcl_mixed_judge(kcl_mixed *m, kcl_selection *wide) {
            kcl_engine_format(m->selection.engine),
            kcl_bytes_text(kcl_engine_stored_bytes(m->selection.engine)).s, text(single).s,
            text(twice).s);
-  if ((rc = kcl_mixed_clear(m, wide->engine))) return rc; /* the first launch of these kernels */
+  KCL_CALL(kcl_mixed_clear(m, wide->engine)); /* the first launch of these kernels */
   KCL_CALL(kcl_mixed_take(m, wide->engine, 0));
   return wide->engine->executor.finish(&wide->engine->executor);
 }

@@ -52,10 +52,6 @@ static void fits_device(const kcl_precond_request *q, const kcl_method *m, char 
   }
 }
 
-static double bytes_of_matrices(const kcl_precond_request *q, const kcl_precond_kind *p) {
-  return p->bytes ? p->bytes(q) : 0;
-}
-
 int kcl_precond_check(const kcl_precond_request *q, const kcl_precond_kind *p,
                       const kcl_method *m) {
   const char *why = unsuited(q, p, m);
@@ -66,7 +62,7 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond_kind *p,
                     m->name, others);
   }
   if (q->given && q->given->kind == p) return KCL_OK;
-  const double bytes = bytes_of_matrices(q, p), memory = (double)q->ctx->device.memory;
+  const double bytes = p->bytes ? p->bytes(q) : 0, memory = (double)q->ctx->device.memory;
   if ((memory > 0 && bytes > memory) || !kcl_has_memory((size_t)bytes))
     return kcl_fail(q->ctx, KCL_REFUSED,
                     "preconditioner %s refused: it may need %.3g GB, more than there is", p->name,

@@ -9,8 +9,6 @@
  */
 #include "core/opencl/codegen/codegen.h"
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool several(const kcl_emit *e) { return kcl_rhs_width(e->k) > 1; }
 

@@ -3,8 +3,6 @@
 #include "core/opencl/codegen/persistent_plan.h"
 #include "core/opencl/device/device.h"
 #include "core/program/ranks.h"
-#include <stdlib.h>
-#include <string.h>
 
 static bool has_wide_rows(const kcl_program *k) {
   int64_t most = 0;

@@ -2,7 +2,6 @@
 #include "core/opencl/codegen/codegen.h"
 #include "core/opencl/device/device.h"
 #include "core/program/ranks.h"
-#include <string.h>
 
 static bool suits_matrix(const kcl_stored *A) {
   return !strcmp(A->format->name, "csr-scalar") && A->arrays == 3 &&

@@ -6,8 +6,6 @@
 #include "core/opencl/codegen/codegen.h"
 #include "core/opencl/codegen/persistent_plan.h"
 #include "core/opencl/device/device.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { PART_OPS = 200 }; /* of CG 15, of 20 iterations of GMRES 3,300 */
 

@@ -1,6 +1,5 @@
 /* OpenCL source for the scalars of a stage: operations on slots, coefficients, and the reductions that fill slots. */
 #include "core/opencl/codegen/codegen.h"
-#include <string.h>
 
 int kcl_at_once(int dots) { return dots < 1 ? 1 : dots < KCL_AT_ONCE ? dots : KCL_AT_ONCE; }
 

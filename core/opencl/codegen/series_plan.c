@@ -4,7 +4,6 @@
 #include "core/opencl/codegen/codegen.h"
 #include "core/opencl/device/device.h"
 #include "core/program/ranks.h"
-#include <string.h>
 
 bool kcl_stage_can_share(const kcl_program *k, int phase, int number) {
   const kcl_stage *s = &k->stage[phase][number], *before = kcl_stage_previous(k, phase, number);

@@ -3,8 +3,6 @@
 #include "kernels/kernels.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool grow_source(kcl_source *t, size_t more) {
   if (t->length + more + 1 <= t->capacity) return true;
@@ -43,8 +41,6 @@ void kcl_put_file(kcl_source *t, const char *name) {
   else
     kcl_put(t, "#error no kernel file %s\n", name);
 }
-
-/* ---------------------------------------------------------------- skeletons */
 
 static const kcl_hole *find_hole(const kcl_hole *holes, int count, const char *name,
                                  size_t length) {

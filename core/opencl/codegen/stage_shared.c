@@ -5,7 +5,6 @@
 #include "core/opencl/codegen/codegen.h"
 #include "core/opencl/codegen/persistent_plan.h"
 #include <stdio.h>
-#include <string.h>
 
 static bool same_lanes(const kcl_program *k, const kcl_stored *a, const kcl_stored *b,
                        bool in_series) {

@@ -2,7 +2,6 @@
 #include "core/opencl/codegen/codegen.h"
 #include "core/program/formula.h"
 #include <stdio.h>
-#include <string.h>
 
 void kcl_stage_id(const kcl_program *k, int phase, int number, char id[32]) {
   const bool own = kcl_stage_can_share(k, phase, number);

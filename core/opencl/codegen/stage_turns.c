@@ -10,8 +10,6 @@
  */
 #include "core/opencl/codegen/codegen.h"
 #include "core/program/ranks.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { KCL_TURNS_PER_LEADER = 8, KCL_MOST_STAGES_APART = 100 };
 

@@ -1,6 +1,5 @@
 /* OpenCL errors by name, and buffers of zeros. */
 #include "core/opencl/device/device.h"
-#include <stdio.h>
 
 static const char *code_name(cl_int code) {
   static const struct {

@@ -1,9 +1,6 @@
 /* A compilation that the caller of a solve can stop. The driver is left to finish the program, of which it has a reference
  * of its own. */
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct background_compilation {
   cl_program program;

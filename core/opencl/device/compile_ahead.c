@@ -7,7 +7,6 @@
  * begin within LATE seconds. A process that is killed leaves whole entries: they are renamed into place. */
 #include "core/base/sum64.h"
 #include "core/opencl/device/device.h"
-#include <string.h>
 
 static const double LATE = 3;
 

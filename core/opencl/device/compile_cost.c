@@ -8,7 +8,6 @@
  * Programs that are compiled at once count together, so the rate is that of the threads that the driver compiles in. */
 #include "core/base/cache.h"
 #include "core/opencl/device/device.h"
-#include <string.h>
 
 enum {
   COMMON = 40000,

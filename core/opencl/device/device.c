@@ -1,9 +1,5 @@
 /* OpenCL devices, and a context with a queue on one of them. */
 #include "core/opencl/device/device.h"
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- devices */
 
@@ -126,8 +122,7 @@ static int read_queue(kcl_context *ctx, kcl_opencl_objects *o) {
   if (!code)
     code = clGetCommandQueueInfo(o->queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
   if (!code) code = clGetCommandQueueInfo(o->queue, CL_QUEUE_PROPERTIES, sizeof how, &how, NULL);
-  int rc = kcl_cl_check(ctx, code, "clGetCommandQueueInfo", "selecting a queue");
-  if (rc) return rc;
+  KCL_CALL(kcl_cl_check(ctx, code, "clGetCommandQueueInfo", "selecting a queue"));
   if (how & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
     return kcl_fail(ctx, KCL_USAGE, "the queue is out of order: an in-order queue is needed");
   if (o->context && o->context != context)
@@ -144,8 +139,7 @@ static int check_device_of_context(kcl_context *ctx, const kcl_opencl_objects *o
   cl_int code = clGetContextInfo(o->context, CL_CONTEXT_DEVICES, 0, NULL, &bytes);
   if (!code && bytes > sizeof list) bytes = sizeof list;
   if (!code) code = clGetContextInfo(o->context, CL_CONTEXT_DEVICES, bytes, list, NULL);
-  int rc = kcl_cl_check(ctx, code, "clGetContextInfo", "selecting a context");
-  if (rc) return rc;
+  KCL_CALL(kcl_cl_check(ctx, code, "clGetContextInfo", "selecting a context"));
   for (size_t i = 0; i < bytes / sizeof *list; i++)
     if (list[i] == o->device) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE, "the device is not one of the context's");

@@ -6,10 +6,6 @@
  */
 #include "core/opencl/device/device.h"
 #include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifdef __APPLE__

@@ -1,8 +1,6 @@
 /* The arrays of a matrix on an OpenCL device. Row pointers are narrowed to 32 bits where all fit; images
  * hold a vector as 32-bit words in rows of 2^KCL_IMAGE_BITS texels (kernels/image.clh). */
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef struct index_narrowing {
   const int64_t *wide;
@@ -34,8 +32,6 @@ static int upload_array(kcl_stored *m, int i) {
   if (!rc && !a->borrowed) free(a->data), a->data = NULL;
   return rc;
 }
-
-/* ---------------------------------------------------------------- images */
 
 /* A texel of just one scalar where the device can read and write such, else one of four words, which
  * every device with images can. */

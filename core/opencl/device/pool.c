@@ -2,8 +2,6 @@
  * size, which is more than most kernels take. (Not parts of large ones: the driver copies a part on its way out, at 1.5 GB/s.)
  * Memory that is given back may be used again at once, also before what was enqueued has run: the queue is in order. */
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { KEPT_PART = 64 /* of the device's memory is kept when nothing uses it */ };
 static const size_t SMALL = 64 << 10;

@@ -1,9 +1,6 @@
 /* Event times of what is enqueued, summed by name: kernels by their function, writes, reads, copies. Events are kept until
  * there are MOST_WAITING_EVENTS of them; then they are waited for and added up. */
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_WAITING_EVENTS = 4096 };
 

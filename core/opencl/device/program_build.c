@@ -2,9 +2,6 @@
  * compiled. Those are compiled at once: drivers compile in the calling thread; where they cannot (PoCL), one program after
  * another. */
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* Appends text to the file KRYLOCL_DUMP, which receives composed sources and compiler logs for kernel authors. */

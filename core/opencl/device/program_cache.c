@@ -6,9 +6,6 @@
  * A binary that the driver does not take is compiled again and replaced. */
 #include "core/base/cache.h"
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char folder[] = "programs";
 static const long long most_kept = 256 << 20; /* bytes */

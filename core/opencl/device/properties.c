@@ -1,8 +1,5 @@
 /* All that OpenCL 1.2 tells about a device, as lines "name value". */
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef enum property_kind {
   UINT,
@@ -71,8 +68,6 @@ static const struct {
                   {CL_DEVICE_PRINTF_BUFFER_SIZE, "printf_buffer_size", SIZE},
                   {CL_DEVICE_AVAILABLE, "available", BOOL},
                   {CL_DEVICE_COMPILER_AVAILABLE, "compiler_available", BOOL}};
-
-/* ---------------------------------------------------------------- values as words */
 
 typedef struct flag_name {
   cl_ulong flag;

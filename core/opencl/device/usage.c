@@ -2,9 +2,6 @@
  * -cl-nv-verbose (compile.c), and in the binary, which is PTX. */
 #include "core/base/ptx.h"
 #include "core/opencl/device/device.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 char *kcl_opencl_log(const kcl_opencl *o, cl_program p) {
   size_t size = 0;

@@ -3,7 +3,6 @@
 #define KCL_WATCH_H
 
 #include "core/opencl/device/device.h"
-#include <stdatomic.h>
 
 /* Here these names are members of tables. */
 #undef clEnqueueMapBuffer

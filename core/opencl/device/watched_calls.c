@@ -2,8 +2,6 @@
  * watched_transfers.c. */
 #include "core/opencl/device/watch.h"
 
-/* ---------------------------------------------------------------- waits */
-
 static cl_int CL_API_CALL watched_finish(cl_command_queue queue) {
   const cl_int code = kcl_watch_queue(queue);
   return code ? code : kcl_cl_driver.clFinish(queue);
@@ -21,8 +19,6 @@ static cl_int CL_API_CALL watched_wait(cl_uint count, const cl_event *list) {
   }
   return code ? code : kcl_cl_driver.clWaitForEvents(count, list);
 }
-
-/* ---------------------------------------------------------------- what a lost context leaves behind */
 
 static bool context_is_lost(cl_context context) {
   const kcl_watched *w = kcl_watched_context(context);

@@ -2,9 +2,6 @@
  * the fallback when its groups are not resident together. docs/persistent.md; the source: persistent_source.c. */
 #include "core/matrix/row_blocks.h"
 #include "core/opencl/persistent/persistent.h"
-#include "core/program/ranks.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* It pays where launch overhead exceeds the cost of exchanging messages: when an iteration moves less than MAX_BYTES and
  * its vectors are in registers, or a row block of one is below MAX_BLOCK. Measured on an NVIDIA H200; other vendors promise
@@ -150,24 +147,21 @@ static int renumber_columns(kcl_run *r) {
   const kcl_stored *A = r->k->A;
   kcl_persistent *p = &r->persistent;
   kcl_geometry *g = &p->geometry;
-  kcl_row_blocks b = {0};
+  KCL_OWNED_BY(kcl_row_blocks_free) kcl_row_blocks b = {0};
   int64_t capacity = halo_capacity(r, g);
-  int rc;
   bool may = A->format->columns_renumberable && r->k->ops == 1 && !r->k->guarded && asked() != '2';
   bool should = A->nnz <= MAX_RENUMBERED && (!g->local_halo || p->halo > 4 * g->group);
   if (!may || !(should || asked() == '3')) return KCL_OK;
-  KCL_TRY(kcl_row_blocks_find(run_context(r), &A->origin.source, p->block_rows, capacity, &b));
-  if (!b.count || (g->local_halo && 2 * b.most > p->halo && asked() != '3')) goto done;
-  KCL_TRY(kcl_stored_build(run_context(r), A->format, &b.A, &p->renumbered));
-  KCL_TRY(kcl_opencl_upload(p->renumbered));
-  KCL_TRY(filled_buffer(r, b.count + 1, b.from, &p->from));
-  KCL_TRY(filled_buffer(r, b.from[b.count], b.column, &p->list));
+  KCL_CALL(kcl_row_blocks_find(run_context(r), &A->origin.source, p->block_rows, capacity, &b));
+  if (!b.count || (g->local_halo && 2 * b.most > p->halo && asked() != '3')) return KCL_OK;
+  KCL_CALL(kcl_stored_build(run_context(r), A->format, &b.A, &p->renumbered));
+  KCL_CALL(kcl_opencl_upload(p->renumbered));
+  KCL_CALL(filled_buffer(r, b.count + 1, b.from, &p->from));
+  KCL_CALL(filled_buffer(r, b.from[b.count], b.column, &p->list));
   g->local_halo = true;
   g->renumbered = p->renumbered;
   p->halo = b.most;
-done:
-  kcl_row_blocks_free(&b);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- opening and closing */
@@ -229,15 +223,12 @@ static int make_copies(kcl_run *r) {
 
 static int prepare_persistent(kcl_run *r) {
   kcl_persistent *p = &r->persistent;
-  int rc;
   size_t sums = (size_t)kcl_most_dots(r->k) * (p->groups + 1);
-  KCL_TRY(renumber_columns(r));
-  KCL_TRY(kcl_opencl_buffer(run_context(r),
-                            4 * sums * r->scalar_bytes + p->groups * sizeof(cl_uint), "sums",
-                            &p->mailbox));
-  KCL_TRY(make_copies(r));
-done:
-  return rc;
+  KCL_CALL(renumber_columns(r));
+  KCL_CALL(kcl_opencl_buffer(run_context(r),
+                             4 * sums * r->scalar_bytes + p->groups * sizeof(cl_uint), "sums",
+                             &p->mailbox));
+  return make_copies(r);
 }
 
 static int open_persistent(kcl_run *r) {

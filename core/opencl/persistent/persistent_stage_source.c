@@ -12,8 +12,6 @@ void kcl_put_receive(kcl_source *t, const kcl_program *k, const kcl_stage *s) {
   kcl_put(t, "}\n");
 }
 
-/* ---------------------------------------------------------------- holes */
-
 static const kcl_stage *previous(const kcl_emit *e) { return kcl_persistent_before(e->k, e->s); }
 
 static void comment(kcl_source *t, const void *of) { kcl_put_stage_comment(t, of); }

@@ -2,7 +2,6 @@
  * launch (NVIDIA H200), and some kernels would have a hundred. OpenCL 1.2 does not promise that addresses stay what they are:
  * kcl_addresses_stay. */
 #include "core/opencl/run/run.h"
-#include <stdlib.h>
 
 enum { AT_A_TIME = 8 }; /* arguments of kernels/addresses.cl */
 

@@ -174,23 +174,20 @@ static int set_halo_arguments(kcl_run *r, kcl_exchange *e) {
 
 int kcl_halo_open(kcl_run *r, const kcl_halo *h, kcl_exchange *e) {
   cl_int code;
-  int rc;
   e->halo = h;
   find_pieces(e);
   const int64_t packed = e->pieces ? 0 : h->sends;
   e->pack = clCreateKernel(r->part[0], "halo_pack", &code);
   if (!code) e->take = clCreateKernel(r->part[0], "halo_pack", &code);
   if (!code) e->add = clCreateKernel(r->part[0], "halo_add", &code);
-  KCL_TRY(kcl_cl_check(run_context(r), code, "clCreateKernel", "halo_pack"));
-  if (h->boundary) KCL_TRY(kcl_opencl_upload(h->boundary));
-  KCL_TRY(buffer_of(r, h->send, packed, sizeof *h->send, &e->send));
-  KCL_TRY(buffer_of(r, h->take, h->own, sizeof *h->take, &e->own));
-  KCL_TRY(buffer_of(r, h->row, h->boundary ? h->boundary->rows : 0, sizeof *h->row, &e->row));
-  KCL_TRY(buffer_of(r, NULL, packed, run_element_bytes(r), &e->out));
-  KCL_TRY(buffer_of(r, NULL, h->own + h->count, run_element_bytes(r), &e->in));
-  rc = set_halo_arguments(r, e);
-done:
-  return rc;
+  KCL_CALL(kcl_cl_check(run_context(r), code, "clCreateKernel", "halo_pack"));
+  if (h->boundary) KCL_CALL(kcl_opencl_upload(h->boundary));
+  KCL_CALL(buffer_of(r, h->send, packed, sizeof *h->send, &e->send));
+  KCL_CALL(buffer_of(r, h->take, h->own, sizeof *h->take, &e->own));
+  KCL_CALL(buffer_of(r, h->row, h->boundary ? h->boundary->rows : 0, sizeof *h->row, &e->row));
+  KCL_CALL(buffer_of(r, NULL, packed, run_element_bytes(r), &e->out));
+  KCL_CALL(buffer_of(r, NULL, h->own + h->count, run_element_bytes(r), &e->in));
+  return set_halo_arguments(r, e);
 }
 
 void kcl_halo_close(kcl_exchange *e) {

@@ -1,8 +1,6 @@
 /* The interpreter on the host: one kernel for all stages of any program (kernels/interpreter.cl), which reads what to do from a table. A
  * first solve begins with it, since nothing is compiled for a method or a system (solver/auto/draft.c). */
 #include "core/opencl/run/run.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* As in kernels/interpreter.cl. */
 _Static_assert(KCL_MOST_STAGE_OPS == 64 && KCL_MOST_STAGE_VECTORS == 32, "of its local arrays");

@@ -122,7 +122,8 @@ static int multiply_columns(const opencl_product *m, int64_t j, int count) {
 /* May the kernel of the product have the column itself as an argument? */
 static bool is_whole(const kcl_vectors *v) { return v->offset == 0 && v->inc == 1; }
 
-int kcl_run_multiply(kcl_run *r, const kcl_multiplication *p) {
+int kcl_run_multiply(kcl_executor *ex, const kcl_multiplication *p) {
+  kcl_run *r = ex->data;
   const kcl_program *k = r->k;
   const int64_t cols = p->x->cols;
   opencl_product m = {.r = r,

@@ -4,9 +4,6 @@
  */
 #include "core/opencl/run/run.h"
 #include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_RANK_SUMS = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS + 1 };
 
@@ -243,21 +240,19 @@ static int pin_sums(kcl_run *r, size_t sums) {
 int kcl_run_open_ranks(kcl_run *r) {
   const size_t sums =
       (size_t)kcl_program_dots(r->k) * (size_t)r->width * (size_t)r->geometry.partials_max;
-  int rc;
-  KCL_TRY(open_transfers(r));
-  KCL_TRY(
+  KCL_CALL(open_transfers(r));
+  KCL_CALL(
       kcl_alloc(run_context(r), r->k->ops, sizeof *r->ranks.of, "halos", (void **)&r->ranks.of));
   for (int i = 0; i < r->k->ops; i++)
     if (r->k->op[i].matrix->halo)
-      KCL_TRY(kcl_halo_open(r, r->k->op[i].matrix->halo, &r->ranks.of[i]));
-  KCL_TRY(pin_sums(r, sums));
+      KCL_CALL(kcl_halo_open(r, r->k->op[i].matrix->halo, &r->ranks.of[i]));
+  KCL_CALL(pin_sums(r, sums));
   r->ranks.ends = ends_together(kcl_program_ranks(r->k));
   r->ranks.as_argument = kcl_sums_are_argument(r->k);
   if (r->geometry.sum_block)
-    KCL_TRY(kcl_alloc(run_context(r), (int64_t)sums, 2 * sizeof(double), "partial sums",
-                      (void **)&r->ranks.block));
-done:
-  return rc;
+    KCL_CALL(kcl_alloc(run_context(r), (int64_t)sums, 2 * sizeof(double), "partial sums",
+                       (void **)&r->ranks.block));
+  return KCL_OK;
 }
 
 void kcl_run_close_ranks(kcl_run *r) {

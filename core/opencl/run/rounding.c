@@ -2,10 +2,6 @@
  * numbers are compared with the host's, once per context and precision. */
 #include "core/opencl/codegen/source.h"
 #include "core/opencl/run/run.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TRIPLES = 512, OPERATIONS = 5, INPUTS = 3 };
 static const char *const operation_names[OPERATIONS] = {

@@ -174,9 +174,9 @@ cl_int kcl_run_enqueue(kcl_run *r, const kcl_launch *l);
 /* ---- vectors.c */
 int kcl_run_put(kcl_run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale);
 int kcl_run_get(kcl_run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale);
-kcl_column kcl_run_column(const kcl_run *r, kcl_vec v, int rhs); /* where it is */
-int kcl_run_save(kcl_run *r, int snapshot);
-int kcl_run_load(kcl_run *r, int snapshot, int rhs);
+kcl_column kcl_run_column(kcl_executor *ex, kcl_vec v, int rhs); /* where it is */
+int kcl_run_save(kcl_executor *ex, int snapshot);
+int kcl_run_load(kcl_executor *ex, int snapshot, int rhs);
 int kcl_run_open_vectors(kcl_run *r); /* allocated, constants filled */
 int kcl_run_column_kernels(kcl_run *r);
 cl_int kcl_run_clear_padding(const kcl_run *r);
@@ -238,18 +238,18 @@ void kcl_run_expect(kcl_run *r, kcl_phase phase, int64_t times); /* before it is
 void kcl_run_measure_pace(kcl_run *r, int slot, double waiting_since);
 
 /* ---- multiply.c */
-int kcl_run_multiply(kcl_run *r, const kcl_multiplication *p);
+int kcl_run_multiply(kcl_executor *ex, const kcl_multiplication *p);
 
 /* ---- state.c */
 int kcl_run_control(kcl_run *r, kcl_control *first); /* waits: the first right-hand side's block */
 /* Waits for the device. KCL_DEVICE when a group of a series missed a barrier; *missing: one did at the first launches. */
 int kcl_run_check_series(kcl_run *r, bool *missing);
-int kcl_run_set_state(kcl_run *r, const kcl_control *control, const double *target);
+int kcl_run_set_state(kcl_executor *ex, const kcl_control *control, const double *target);
 size_t kcl_run_slot(const kcl_run *r, kcl_slot slot, int rhs); /* offset in a state */
-int kcl_run_carry(kcl_run *to, const kcl_run *from);
+int kcl_run_carry(kcl_executor *to, const kcl_executor *from);
 /* The latest state and passes since REPLACE, kcl_run_saved_bytes of them. */
 size_t kcl_run_saved_bytes(const kcl_run *r);
-int kcl_run_read_state(kcl_run *r, void *bytes);
-int kcl_run_write_state(kcl_run *r, const void *bytes);
+int kcl_run_read_state(kcl_executor *ex, void *bytes);
+int kcl_run_write_state(kcl_executor *ex, const void *bytes);
 
 #endif

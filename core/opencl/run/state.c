@@ -1,7 +1,5 @@
 /* The state of a program on the device: control blocks, slots, partial sums (kernels/stage.clh). */
 #include "core/opencl/run/run.h"
-#include <stdlib.h>
-#include <string.h>
 
 size_t kcl_run_slot(const kcl_run *r, kcl_slot slot, int rhs) {
   return (size_t)r->width * sizeof(kcl_control) + (size_t)(slot * r->width + rhs) * r->scalar_bytes;
@@ -30,7 +28,8 @@ int kcl_run_check_series(kcl_run *r, bool *missing) {
   return KCL_OK;
 }
 
-int kcl_run_set_state(kcl_run *r, const kcl_control *control, const double *target) {
+int kcl_run_set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
+  kcl_run *r = ex->data;
   kcl_control all[KCL_MAX_NRHS];
   union {
     float single[2 * KCL_MAX_NRHS];
@@ -85,13 +84,14 @@ static void carry_sums(const kcl_run *r, const kcl_run *f, const char *old, char
   }
 }
 
-int kcl_run_carry(kcl_run *r, const kcl_run *f) {
+int kcl_run_carry(kcl_executor *to, const kcl_executor *from) {
+  kcl_run *r = to->data;
+  const kcl_run *f = from->data;
   kcl_opencl *o = run_context(r)->opencl;
   cl_int code = CL_SUCCESS;
-  char *state = NULL, *old = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(run_context(r), (int64_t)r->state_bytes, 1, "the state", (void **)&state));
-  KCL_TRY(kcl_alloc(run_context(r), (int64_t)f->state_bytes, 1, "the state", (void **)&old));
+  KCL_OWNED char *state = NULL, *old = NULL;
+  KCL_CALL(kcl_alloc(run_context(r), (int64_t)r->state_bytes, 1, "the state", (void **)&state));
+  KCL_CALL(kcl_alloc(run_context(r), (int64_t)f->state_bytes, 1, "the state", (void **)&old));
   for (int v = 0; v < r->k->vectors && !code; v++) {
     const size_t bytes = kcl_run_vector_bytes(r, v, r->k->vector[v].n);
     code = clEnqueueCopyBuffer(run_queue(r), f->vec[v], r->vec[v], 0, 0, bytes, 0, NULL,
@@ -100,7 +100,7 @@ int kcl_run_carry(kcl_run *r, const kcl_run *f) {
   if (!code)
     code = clEnqueueReadBuffer(run_queue(r), f->states, CL_TRUE, kcl_run_state(f), f->state_bytes,
                                old, 0, NULL, kcl_profile_event(o, "read", f->state_bytes));
-  KCL_TRY(kcl_cl_check(run_context(r), code, "clEnqueueCopyBuffer", "changing the format"));
+  KCL_CALL(kcl_cl_check(run_context(r), code, "clEnqueueCopyBuffer", "changing the format"));
   memcpy(state, old, kcl_poll_bytes(r->k));
   carry_sums(r, f, old, state);
   memcpy(r->enqueued, f->enqueued, sizeof r->enqueued);
@@ -108,17 +108,13 @@ int kcl_run_carry(kcl_run *r, const kcl_run *f) {
   r->persistent.since_replace = f->persistent.since_replace;
   code = clEnqueueWriteBuffer(run_queue(r), r->states, CL_TRUE, kcl_run_state(r), r->state_bytes,
                               state, 0, NULL, kcl_profile_event(o, "write", r->state_bytes));
-  KCL_TRY(kcl_cl_check(run_context(r), code, "clEnqueueWriteBuffer", "changing the format"));
-done:
-  free(state), free(old);
-  return rc;
+  return kcl_cl_check(run_context(r), code, "clEnqueueWriteBuffer", "changing the format");
 }
-
-/* ---------------------------------------------------------------- as bytes */
 
 size_t kcl_run_saved_bytes(const kcl_run *r) { return sizeof(int64_t) + r->state_bytes; }
 
-int kcl_run_read_state(kcl_run *r, void *bytes) {
+int kcl_run_read_state(kcl_executor *ex, void *bytes) {
+  kcl_run *r = ex->data;
   const int64_t since = r->persistent.since_replace;
   memcpy(bytes, &since, sizeof since);
   cl_int code =
@@ -128,7 +124,8 @@ int kcl_run_read_state(kcl_run *r, void *bytes) {
   return kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "reading the state");
 }
 
-int kcl_run_write_state(kcl_run *r, const void *bytes) {
+int kcl_run_write_state(kcl_executor *ex, const void *bytes) {
+  kcl_run *r = ex->data;
   int64_t since;
   memcpy(&since, bytes, sizeof since);
   r->persistent.since_replace = (cl_int)since;

@@ -28,7 +28,8 @@ size_t kcl_run_vector_bytes(const kcl_run *r, kcl_vec v, int64_t n) {
   return (size_t)n * stored_bytes(r, v) * (interleaved(r, v) ? (size_t)r->width : 1);
 }
 
-kcl_column kcl_run_column(const kcl_run *r, kcl_vec v, int rhs) {
+kcl_column kcl_run_column(kcl_executor *ex, kcl_vec v, int rhs) {
+  const kcl_run *r = ex->data;
   const bool part = interleaved(r, v);
   return (kcl_column){.buffer = r->vec[v],
                       .first = part ? rhs : 0,
@@ -107,7 +108,8 @@ done:
 
 /* ---------------------------------------------------------------- copies of x */
 
-int kcl_run_save(kcl_run *r, int snapshot) {
+int kcl_run_save(kcl_executor *ex, int snapshot) {
+  kcl_run *r = ex->data;
   const kcl_vec x = r->k->x;
   const size_t bytes = kcl_run_vector_bytes(r, x, r->k->vector[x].n);
   cl_mem *to = &r->snapshot[snapshot];
@@ -118,7 +120,8 @@ int kcl_run_save(kcl_run *r, int snapshot) {
   return kcl_cl_check(run_context(r), code, "clEnqueueCopyBuffer", "copying x");
 }
 
-int kcl_run_load(kcl_run *r, int snapshot, int rhs) {
+int kcl_run_load(kcl_executor *ex, int snapshot, int rhs) {
+  kcl_run *r = ex->data;
   const kcl_vec x = r->k->x;
   const size_t bytes = kcl_run_vector_bytes(r, x, r->k->vector[x].n);
   cl_mem from = r->snapshot[snapshot];

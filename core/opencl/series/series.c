@@ -6,7 +6,6 @@
  * some, and its arguments, buffers by their addresses (core/opencl/run/addresses.c).
  */
 #include "core/opencl/series/series.h"
-#include <stdlib.h>
 
 enum { SERIES_GROUP = 1024 /* work-items per work-group */ };
 
@@ -79,38 +78,29 @@ static int write_table(kcl_run *r, const cl_ulong *address) {
   const int words = kcl_series_words(k);
   const int64_t all = (int64_t)words * stages_before(r, KCL_PHASES, 0),
                 bytes = all * (int64_t)sizeof(cl_ulong);
-  cl_ulong *table = NULL, *w;
-  kcl_series_parts parts = {.products = 0};
-  int rc;
-  KCL_TRY(kcl_series_parts_find(k, &r->geometry, &parts));
-  KCL_TRY(kcl_alloc(k->ctx, all, sizeof *table, "a table", (void **)&table));
-  w = table;
+  KCL_OWNED cl_ulong *table = NULL;
+  KCL_OWNED_BY(kcl_series_parts_free) kcl_series_parts parts = {.products = 0};
+  KCL_CALL(kcl_series_parts_find(k, &r->geometry, &parts));
+  KCL_CALL(kcl_alloc(k->ctx, all, sizeof *table, "a table", (void **)&table));
+  cl_ulong *w = table;
   for (int phase = 0, i = -1; kcl_series_next(k, &r->geometry, &phase, &i); w += words)
     put_words(r, &parts, &k->stage[phase][i], address, w);
-  KCL_TRY(kcl_opencl_buffer(k->ctx, (size_t)bytes, "a table", &r->series.table));
+  KCL_CALL(kcl_opencl_buffer(k->ctx, (size_t)bytes, "a table", &r->series.table));
   const kcl_upload u = {1, bytes, kcl_fill_bytes, table};
-  KCL_TRY(kcl_opencl_write(k->ctx, r->series.table, &u, "a table"));
-done:
-  kcl_series_parts_free(&parts);
-  free(table);
-  return rc;
+  return kcl_opencl_write(k->ctx, r->series.table, &u, "a table");
 }
 
 /* ---------------------------------------------------------------- opening, launching, closing */
 
 int kcl_series_open(kcl_run *r) {
-  cl_ulong *address = NULL;
-  int rc;
+  KCL_OWNED cl_ulong *address = NULL;
   if (!r->series.geometry.series) return KCL_OK;
-  KCL_TRY(kcl_alloc(run_context(r), kcl_addresses(r->k), sizeof *address, "addresses",
-                    (void **)&address));
-  KCL_TRY(read_addresses(r, address));
-  KCL_TRY(write_table(r, address));
-  KCL_TRY(kcl_opencl_buffer(run_context(r), (size_t)r->geometry.series_groups * sizeof(cl_uint),
-                            "flags", &r->series.flags));
-done:
-  free(address);
-  return rc;
+  KCL_CALL(kcl_alloc(run_context(r), kcl_addresses(r->k), sizeof *address, "addresses",
+                     (void **)&address));
+  KCL_CALL(read_addresses(r, address));
+  KCL_CALL(write_table(r, address));
+  return kcl_opencl_buffer(run_context(r), (size_t)r->geometry.series_groups * sizeof(cl_uint),
+                           "flags", &r->series.flags);
 }
 
 int kcl_series_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l) {

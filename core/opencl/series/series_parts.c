@@ -1,9 +1,6 @@
 /* The parts of series (series.h): products and lists of operations, each once, in an order that systems share. */
 #include "core/opencl/series/series.h"
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- keys */
 
@@ -105,18 +102,15 @@ static void find_operations(const kcl_program *k, kcl_series_parts *p) {
 }
 
 int kcl_series_parts_find(const kcl_program *k, const kcl_geometry *g, kcl_series_parts *out) {
-  int rc;
   *out = (kcl_series_parts){.products = 0};
-  KCL_TRY(kcl_alloc(k->ctx, KCL_MOST_SERIES_PARTS, sizeof *out->product, "kernels",
-                    (void **)&out->product));
-  KCL_TRY(kcl_alloc(k->ctx, KCL_MOST_SERIES_PARTS, sizeof *out->operations, "kernels",
-                    (void **)&out->operations));
+  KCL_CALL(kcl_alloc(k->ctx, KCL_MOST_SERIES_PARTS, sizeof *out->product, "kernels",
+                     (void **)&out->product));
+  KCL_CALL(kcl_alloc(k->ctx, KCL_MOST_SERIES_PARTS, sizeof *out->operations, "kernels",
+                     (void **)&out->operations));
   find_products(k, g, out), find_operations(k, out);
   qsort(out->product, (size_t)out->products, sizeof *out->product, by_key);
   qsort(out->operations, (size_t)out->lists, sizeof *out->operations, by_key);
-done:
-  if (rc) kcl_series_parts_free(out);
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_series_parts_free(kcl_series_parts *p) {

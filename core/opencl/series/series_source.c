@@ -2,7 +2,6 @@
  * that carries out the operations of the stage, by their number.
  */
 #include "core/opencl/series/series.h"
-#include <stdio.h>
 
 typedef struct composed_series {
   const kcl_program *k;
@@ -15,8 +14,6 @@ static kcl_emit emit_of(const composed_series *c, const kcl_series_part *list, i
   snprintf(e.id, sizeof e.id, "%d", number);
   return e;
 }
-
-/* ---------------------------------------------------------------- operations */
 
 static void put_elements_functions(kcl_source *t, const void *of) {
   const composed_series *c = of;
@@ -46,8 +43,6 @@ static void put_operations_cases(kcl_source *t, const void *of) {
     put_operations_case(t, &e, i);
   }
 }
-
-/* ---------------------------------------------------------------- products */
 
 static void put_product_function(kcl_source *t, const kcl_emit *e) {
   const kcl_stored *A = e->s->A;
