@@ -655,6 +655,23 @@ if [ -z "$SAN" ] && [ "$(uname)" = Linux ] && ${CC:-cc} -shared -fPIC -o taker.s
   kill -TERM $pid 2>/dev/null; wait $pid
 fi
 
+# ------------------------------------------------------------------ a matrix that changes in memory
+# The format uses the mapped file itself. Its second half are values, of which one changes while the solve is stopped, after its first checkpoint.
+if [ -r /proc/self/maps ]; then
+  "$prog" generate poisson2d:300 -q -o flipped.kcl
+  "$prog" solve flipped.kcl ones -d cpu -s cg -p none -f csr-scalar --no-direct --tol 1e-12 --checkpoint f.kck --every 0.01s -o f.mtx >out 2>err &
+  pid=$!
+  until [ -s f.kck ] || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+  kill -STOP $pid
+  flip flipped.kcl $(($(wc -c <flipped.kcl) - 4000))
+  kill -CONT $pid
+  wait $pid; got=$?
+  [ $got -eq 10 ]; verdict $? "a value of A changes during the solve (exit 10, got $got)"
+  says "the values of A are not those that were set up"; absent f.mtx
+else
+  echo "skip a matrix that changes: no list of mappings"
+fi
+
 # ------------------------------------------------------------------ words and numbers
 run 0 "help of solve" solve --help; says "on several ranks:"
 ! grep -q "onseveral" out; verdict $? "  words are apart"

@@ -1,5 +1,5 @@
 /* The three ways of uploading, at lengths around their limits: in place, in one transfer, and through chunks of
- * pinned memory, of a size for tests and of the size for GPUs. What arrives is read back. Then solves whose arrays are uploaded
+ * pinned memory, of a size for tests and of the size for GPUs. What arrives is read back, by the driver and in the ways of downloading. Then solves whose arrays are uploaded
  * in chunks: the residual is recomputed on the host. */
 #include "tests/calls.h"
 #include "tests/conform.h"
@@ -28,6 +28,21 @@ static void fill(const void *source, int64_t from, int64_t count, void *to) {
     ((char *)to)[i] = byte_at(p->start, first + i);
 }
 
+/* From byte `skip` on, at an odd address; the byte after the last one stays. */
+static void test_read(kcl_context *ctx, cl_mem from, char start, size_t bytes, size_t skip,
+                      const char *way) {
+  const size_t count = bytes - skip;
+  char *got = malloc(count + 2);
+  int64_t bad = -1;
+  got[count + 1] = 99;
+  CHECKF(!kcl_opencl_read(ctx, from, skip, count, got + 1, "reading"), "%s", kcl_error());
+  for (int64_t k = 0; k < (int64_t)count && bad < 0; k++)
+    if (got[k + 1] != byte_at(start, k + (int64_t)skip)) bad = k;
+  CHECKF(bad < 0 && got[count + 1] == 99, "%s, %zu bytes read from %zu on: byte %lld", way, count,
+         skip, (long long)bad);
+  free(got);
+}
+
 /* Two buffers, one right after the other, read back only then. */
 static void test_length(kcl_context *ctx, size_t element, int64_t count, const char *way) {
   cl_mem to[2] = {0};
@@ -48,6 +63,8 @@ static void test_length(kcl_context *ctx, size_t element, int64_t count, const c
       if (got[k] != byte_at((char)(17 * i), k)) bad = k;
     CHECKF(bad < 0, "%s, %lld elements of %zu bytes: byte %lld of buffer %d", way, (long long)count,
            element, (long long)bad, i);
+    if (bytes) test_read(ctx, to[i], (char)(17 * i), bytes, 0, way);
+    if (bytes > 40) test_read(ctx, to[i], (char)(17 * i), bytes, 40, way);
     clReleaseMemObject(to[i]);
   }
   free(got);

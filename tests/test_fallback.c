@@ -1,5 +1,5 @@
 /* Devices that are lost during a solve. The functions of the driver are this program's: the k-th launch, wait or read fails, all calls
- * fail from then on, the queue gets a command that never ends, or a blocking read takes too long. With the option fallback the solve converges on the CPU, and its
+ * fail from then on, the queue gets a command that never ends, or a read takes too long. With the option fallback the solve converges on the CPU, and its
  * residual, recomputed here, is below the tolerance; without it the solve ends with the best x that had been read back. */
 #include "core/base/context.h"
 #ifndef KCL_NO_OPENCL
@@ -27,9 +27,22 @@ int main(void) {
 
 /* ---------------------------------------------------------------- faults */
 
-typedef enum fault { NO_FAULT, LAUNCH, FINISH, WAIT, READ, LOST, HANGS, SLOW_READ, FAULTS } fault;
-static const char *const fault_name[] = {"no fault", "launch", "finish", "wait",
-                                         "read",     "lost",   "hang",   "slow read"};
+typedef enum fault {
+  NO_FAULT,
+  LAUNCH,
+  FINISH,
+  WAIT,
+  READ,
+  LOST,
+  HANGS,
+  SLOW_READ,
+  FAULTS,
+  SLOW_VECTOR /* one of at least `vector_bytes`, or a mapping */
+} fault;
+static const char *const fault_name[] = {
+    "no fault", "launch", "finish",    "wait",     "read",
+    "lost",     "hang",   "slow read", "no fault", "slow read of a vector"};
+static size_t vector_bytes;
 static fault armed;
 static long left; /* calls until it strikes */
 static bool gone; /* LOST, and it has struck */
@@ -38,6 +51,7 @@ static __typeof__(clEnqueueNDRangeKernel) driver_launch;
 static __typeof__(clFinish) driver_finish;
 static __typeof__(clWaitForEvents) driver_wait;
 static __typeof__(clEnqueueReadBuffer) driver_read;
+static __typeof__(clEnqueueMapBuffer) driver_map;
 static cl_event(CL_API_CALL *create_gate)(cl_context, cl_int *);
 static cl_int(CL_API_CALL *set_gate)(cl_event, cl_int);
 static cl_int(CL_API_CALL *finish_gate)(cl_command_queue); /* waits for a lost queue, too */
@@ -92,8 +106,16 @@ static cl_int CL_API_CALL read_or_fail(cl_command_queue queue, cl_mem buffer, cl
                                        size_t offset, size_t bytes, void *to, cl_uint count,
                                        const cl_event *list, cl_event *event) {
   if (strikes(READ)) return CL_OUT_OF_RESOURCES;
-  if (blocking && strikes(SLOW_READ)) count = 1, list = close_gate(queue);
+  if ((blocking && strikes(SLOW_READ)) || (bytes >= vector_bytes && strikes(SLOW_VECTOR)))
+    count = 1, list = close_gate(queue);
   return driver_read(queue, buffer, blocking, offset, bytes, to, count, list, event);
+}
+
+static void *CL_API_CALL map_or_wait(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                     cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
+                                     const cl_event *list, cl_event *event, cl_int *code) {
+  if (strikes(SLOW_VECTOR)) count = 1, list = close_gate(queue);
+  return driver_map(queue, buffer, blocking, flags, offset, bytes, count, list, event, code);
 }
 
 static void replace_calls(void) {
@@ -102,6 +124,7 @@ static void replace_calls(void) {
   driver_finish = clFinish, clFinish = finish_or_fail;
   driver_wait = clWaitForEvents, clWaitForEvents = wait_or_fail;
   driver_read = clEnqueueReadBuffer, clEnqueueReadBuffer = read_or_fail;
+  driver_map = clEnqueueMapBuffer, clEnqueueMapBuffer = map_or_wait;
   *(void **)&create_gate = kcl_cl_find("clCreateUserEvent");
   *(void **)&set_gate = kcl_cl_find("clSetUserEventStatus");
   *(void **)&finish_gate = kcl_cl_find("clFinish");
@@ -110,6 +133,8 @@ static void replace_calls(void) {
 static void arm(fault which, long calls) { armed = which, left = calls, gone = false; }
 
 /* ---------------------------------------------------------------- one solve */
+
+static size_t chunk_bytes; /* of transfers of the next contexts; 0: as usual */
 
 typedef struct trial {
   kcl_context *ctx;
@@ -142,6 +167,7 @@ static bool open_trial(const char *system, const kcl_options *o, int nrhs, trial
     skip("everything: %s", kcl_error());
     return false;
   }
+  if (chunk_bytes) t->ctx->opencl->chunk_bytes = chunk_bytes;
   t->o.nrhs = nrhs;
   if (!CHECKF(!kcl_generate(t->ctx, system, &t->A, NULL), "%s", kcl_error())) return false;
   const size_t count = (size_t)(t->A->rows * nrhs);
@@ -259,6 +285,22 @@ static void test_methods(void) {
         if (f != LOST && f != HANGS && !thorough() && (m + p + (int)f) % 3) continue;
         test_fault("poisson2d:60", &o, 1, f);
       }
+}
+
+/* x in chunks: 28,800 bytes in 8, mapped on CPU devices, through pinned memory on GPUs; and above 1 MB in one call. */
+static void test_large_reads(kcl_options o) {
+  const char *layout = getenv("KRYLOCL_LAYOUT");
+  chunk_bytes = 4096, vector_bytes = 4096;
+  setenv("KRYLOCL_LAYOUT", "cpu", 1);
+  test_fault("poisson2d:60", &o, 1, SLOW_VECTOR);
+  setenv("KRYLOCL_LAYOUT", "gpu", 1);
+  test_fault("poisson2d:60", &o, 1, SLOW_VECTOR);
+  chunk_bytes = 0, vector_bytes = 1 << 20, o.tol = 0.03;
+  test_fault("poisson2d:365", &o, 1, SLOW_VECTOR);
+  if (layout)
+    setenv("KRYLOCL_LAYOUT", layout, 1);
+  else
+    unsetenv("KRYLOCL_LAYOUT");
 }
 
 static kcl_options jacobi_options(void) {
@@ -440,6 +482,7 @@ int main(void) {
   setenv("KRYLOCL_PERSISTENT", "0", 1), setenv("KRYLOCL_SERIES", "0", 1); /* a launch per stage */
   replace_calls();
   test_settings();
+  test_large_reads(jacobi_options());
   test_later_solves();
   test_object();
   test_function();

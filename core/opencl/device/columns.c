@@ -128,7 +128,6 @@ int kcl_opencl_measure_column(kcl_context *ctx, const kcl_column *c, int64_t n,
 
 /* A column with gaps moves by way of another without: through. */
 static int move_column(kcl_context *ctx, const kcl_column *c, int64_t n, void *values, bool read) {
-  kcl_opencl *o = ctx->opencl;
   const size_t size = kcl_type_size(c->type), bytes = (size_t)n * size;
   kcl_column through = *c;
   int rc = KCL_OK;
@@ -139,12 +138,8 @@ static int move_column(kcl_context *ctx, const kcl_column *c, int64_t n, void *v
   if (!rc && read && c->step != 1) rc = kcl_opencl_copy_column(ctx, &through, c, n, 1);
   if (rc) goto done;
   const size_t at = (size_t)through.first * size;
-  cl_int code = read ? clEnqueueReadBuffer(o->queue, through.buffer, CL_TRUE, at, bytes, values, 0,
-                                           NULL, kcl_profile_event(o, "read", bytes))
-                     : clEnqueueWriteBuffer(o->queue, through.buffer, CL_TRUE, at, bytes, values, 0,
-                                            NULL, kcl_profile_event(o, "write", bytes));
-  rc = kcl_cl_check(ctx, code, read ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer",
-                    read ? "downloading a vector" : "uploading a vector");
+  rc = read ? kcl_opencl_read(ctx, through.buffer, at, bytes, values, "downloading a vector")
+            : kcl_opencl_write_bytes(ctx, through.buffer, at, bytes, values);
   if (!rc && !read && c->step != 1) rc = kcl_opencl_copy_column(ctx, c, &through, n, 1);
 done:
   if (c->step != 1) kcl_pool_give(ctx, through.buffer);

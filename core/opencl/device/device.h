@@ -5,6 +5,7 @@
  *   calls.c          errors by name, buffers of zeros
  *   pool.c           buffers for reuse
  *   upload.c         writes through pinned memory
+ *   download.c       reads through pinned memory
  *   transfer.c       vectors between float and double; pinned host memory
  *   columns.c        numbers in callers' buffers
  *   matrix_arrays.c  the arrays of a matrix
@@ -46,7 +47,7 @@ struct kcl_opencl {
   } built[KCL_BUILT];          /* a ring of the latest: other solvers often need the same kernels */
   struct kcl_loading *loading; /* adds to it in the background; or NULL */
   kcl_ahead *ahead;            /* compiles programs for it (compile_ahead.c); or NULL */
-  cl_mem pinned;               /* memory for uploads (upload.c), */
+  cl_mem pinned;               /* memory for uploads and downloads (upload.c), */
   char *chunks;                /* [KCL_CHUNKS, chunk_bytes] */
   cl_event sent[KCL_CHUNKS];   /* is the copy out of it done? */
   int64_t chunked;             /* chunks that were sent from it */
@@ -89,7 +90,6 @@ bool kcl_addresses_stay(const kcl_context *ctx);
 /* ---- transfer.c, of that table, too */
 int kcl_opencl_convert(kcl_context *ctx, kcl_conversion which, void *y, void *x, int64_t n,
                        double scale);
-int kcl_opencl_read_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, void *to);
 int kcl_opencl_write_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes,
                            const void *from);
 int kcl_opencl_pin_host(kcl_context *ctx, size_t bytes, const char *what, kcl_pinned *out);
@@ -99,6 +99,12 @@ cl_int kcl_opencl_read_pinned(const kcl_context *ctx, cl_mem from, size_t offset
                               void *to);
 void kcl_opencl_register_host(kcl_context *ctx, void *memory, size_t bytes, kcl_pinned *out);
 void kcl_opencl_end_conversions(kcl_opencl *o);
+
+/* ---- download.c, of that table, too */
+int kcl_opencl_read_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, void *to);
+/* Waits for what was enqueued, and reads; `what` is for a message. */
+int kcl_opencl_read(kcl_context *ctx, cl_mem from, size_t offset, size_t bytes, void *to,
+                    const char *what);
 
 /* ---- columns.c, of that table, too */
 int kcl_opencl_copy_column(kcl_context *ctx, const kcl_column *y, const kcl_column *x, int64_t n,
@@ -171,6 +177,9 @@ void kcl_fill_narrow(const void *source, int64_t from, int64_t count,
                      void *to);           /* int64 to int32 */
 void kcl_opencl_pin_ahead(kcl_opencl *o); /* makes the pinned memory of uploads in the background */
 void kcl_opencl_unpin(kcl_opencl *o);
+/* For download.c: makes o->chunks unless it is there; do so many bytes go through it, or, on CPU devices, through a mapping? */
+cl_int kcl_obtain_chunks(kcl_opencl *o);
+bool kcl_is_large_transfer(const kcl_opencl *o, size_t bytes);
 
 /* Compiles, several at once, or finds what this context or an earlier process compiled from the same source
  * (program_cache.c). Release the programs; after a failure there are none. */

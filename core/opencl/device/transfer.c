@@ -39,12 +39,6 @@ void kcl_opencl_end_conversions(kcl_opencl *o) {
     if (o->conversion[i]) clReleaseKernel(o->conversion[i]);
 }
 
-int kcl_opencl_read_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes, void *to) {
-  cl_int code = clEnqueueReadBuffer(ctx->opencl->queue, buffer, CL_TRUE, offset, bytes, to, 0, NULL,
-                                    kcl_profile_event(ctx->opencl, "read", bytes));
-  return kcl_cl_check(ctx, code, "clEnqueueReadBuffer", "reading a buffer");
-}
-
 int kcl_opencl_write_bytes(kcl_context *ctx, void *buffer, size_t offset, size_t bytes,
                            const void *from) {
   cl_int code = clEnqueueWriteBuffer(ctx->opencl->queue, buffer, CL_TRUE, offset, bytes, from, 0,

@@ -23,10 +23,10 @@ static cl_int pin(kcl_opencl *o) {
   o->chunk_bytes = chunk_bytes(o);
   const size_t bytes = KCL_CHUNKS * o->chunk_bytes;
   o->pinned =
-      clCreateBuffer(o->context, CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
+      clCreateBuffer(o->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
   if (!code)
-    o->chunks = clEnqueueMapBuffer(o->queue, o->pinned, CL_TRUE, CL_MAP_WRITE, 0, bytes, 0, NULL,
-                                   NULL, &code);
+    o->chunks = clEnqueueMapBuffer(o->queue, o->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                   bytes, 0, NULL, NULL, &code);
   if (code && o->pinned) clReleaseMemObject(o->pinned), o->pinned = NULL;
   return code;
 }
@@ -115,9 +115,13 @@ static void send_or_fill(void *arg, const kcl_member *me) {
     send_chunks(arg, me->threads == 1);
 }
 
-static cl_int by_chunks(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
+cl_int kcl_obtain_chunks(kcl_opencl *o) {
   kcl_background_await(&o->pins);
-  cl_int code = o->chunks ? CL_SUCCESS : pin(o);
+  return o->chunks ? CL_SUCCESS : pin(o);
+}
+
+static cl_int by_chunks(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
+  const cl_int code = kcl_obtain_chunks(o);
   if (code) return code;
   chunks p = {.o = o, .to = to, .u = u, .per = (int64_t)(o->chunk_bytes / u->element)};
   const int64_t count = (u->count + p.per - 1) / p.per;
@@ -154,16 +158,19 @@ static cl_int upload_at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
   return code;
 }
 
-/* Is pinned memory available, or being made in the background? */
-static bool is_pinned_soon(const kcl_opencl *o) { return o->pins || o->chunks; }
+/* Chunks pay earlier where they are pinned, or are being pinned in the background. */
+bool kcl_is_large_transfer(const kcl_opencl *o, size_t bytes) {
+  const bool soon = o->is_cpu || o->pins || o->chunks;
+  return bytes >= (soon ? chunk_bytes(o) / 2 : KCL_CHUNKS * chunk_bytes(o));
+}
 
 int kcl_opencl_write(kcl_context *ctx, cl_mem to, const kcl_upload *u, const char *what) {
   kcl_opencl *o = ctx->opencl;
-  size_t large = is_pinned_soon(o) ? chunk_bytes(o) / 2 : KCL_CHUNKS * chunk_bytes(o);
+  const bool large = kcl_is_large_transfer(o, (size_t)u->count * u->element);
   if (u->count == 0) return KCL_OK;
-  cl_int code = o->is_cpu                                ? in_place(o, to, u)
-                : (size_t)u->count * u->element >= large ? by_chunks(o, to, u)
-                                                         : upload_at_once(o, to, u);
+  cl_int code = o->is_cpu ? in_place(o, to, u)
+                : large   ? by_chunks(o, to, u)
+                          : upload_at_once(o, to, u);
   return kcl_cl_check(ctx, code, "clEnqueueWriteBuffer", what);
 }
 

@@ -8,7 +8,7 @@
  * After it the OpenCL context is lost: waits return KCL_CL_LOST at once, and its objects are abandoned, since their release would
  * wait for the device. The memory stays the process's until it ends, also that of transfers on the host (watched_transfers.c).
  *
- * Cost: per blocking transfer an event, and a copy up to 1 MB, else a marker; a marker per clFinish; none per launch. */
+ * Cost: per blocking transfer an event and a copy; a marker per clFinish; none per launch. */
 #include "core/opencl/device/watch.h"
 #include <pthread.h>
 #include <sched.h>

@@ -2,10 +2,10 @@
  *
  *   driver  <->  room, 1 MB, of the watch  <->  the caller's memory
  *
- * A transfer whose wait has failed may still happen, at any later time, in memory that the caller has freed or uses again. So up to a
- * megabyte goes through a room, which is abandoned then: it stays allocated until the process ends. Cost: a copy, in cache. More goes
- * to the caller's memory, since a copy would take as long as the transfer, but not before the device has done all that was enqueued: it is
- * kernels that hang. Transfers to and from pinned memory (kcl_opencl_read_pinned) need neither. */
+ * A transfer whose wait has failed may still happen, at any later time, in memory that the caller has freed or uses again. So it goes
+ * through a room, which is abandoned then: it stays allocated until the process ends. Cost: a copy, in cache. More than a megabyte goes in
+ * pieces; large vectors have faster ways (download.c, upload.c). Transfers to and from pinned memory (kcl_opencl_read_pinned) need no
+ * room. */
 #include "core/opencl/device/watch.h"
 #include <stdlib.h>
 #include <string.h>
@@ -78,10 +78,19 @@ static cl_int move_through_room(kcl_watched *w, const transfer *t, void *to, con
   return code;
 }
 
-static cl_int move_watched(kcl_watched *w, const transfer *t, void *to, const void *from) {
-  if (t->bytes <= ROOM) return move_through_room(w, t, to, from);
-  const cl_int code = kcl_watch_queue(t->queue);
-  return code ? code : move_and_await(w, t, to, from);
+/* Pieces wait for the events of the list, too, which have ended from the second one on; *t->event is that of the last. */
+static cl_int move_watched(kcl_watched *w, const transfer *t, char *to, const char *from) {
+  transfer piece = *t;
+  size_t done = 0;
+  cl_int code = CL_SUCCESS;
+  for (piece.bytes = ROOM, piece.event = NULL; t->bytes - done > ROOM && !code; done += ROOM) {
+    code = move_through_room(w, &piece, to, from);
+    piece.offset += ROOM;
+    if (to) to += ROOM;
+    if (from) from += ROOM;
+  }
+  piece.bytes = t->bytes - done, piece.event = t->event;
+  return code ? code : move_through_room(w, &piece, to, from);
 }
 
 /* ---------------------------------------------------------------- functions of the table */

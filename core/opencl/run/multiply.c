@@ -103,11 +103,7 @@ static int give_column(const opencl_product *m, int64_t j, int rhs) {
                         : kcl_opencl_write(run_context(r), r->column.values, &old, "uploading y");
   if (!rc) rc = combine(m, rhs, r->column.values, 0, 1);
   if (rc) return rc;
-  return kcl_cl_check(run_context(r),
-                      clEnqueueReadBuffer(run_queue(r), r->column.values, CL_TRUE, 0, bytes, y, 0,
-                                          NULL,
-                                          kcl_profile_event(run_context(r)->opencl, "read", bytes)),
-                      "clEnqueueReadBuffer", "downloading y");
+  return kcl_opencl_read(run_context(r), r->column.values, 0, bytes, y, "downloading y");
 }
 
 /* Columns j .. j + count - 1, in one pass over the matrix. */

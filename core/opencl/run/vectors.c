@@ -86,10 +86,8 @@ static int read_out(kcl_run *r, kcl_vec v, int rhs, void *values) {
   const bool part = interleaved(r, v);
   int rc = part ? move_right_hand_side(r, r->column.out, v, r->vec[v], rhs) : KCL_OK;
   if (rc) return rc;
-  cl_int code = clEnqueueReadBuffer(run_queue(r), part ? r->column.values : r->vec[v], CL_TRUE, 0,
-                                    bytes, values, 0, NULL,
-                                    kcl_profile_event(run_context(r)->opencl, "read", bytes));
-  return kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "downloading a vector");
+  return kcl_opencl_read(run_context(r), part ? r->column.values : r->vec[v], 0, bytes, values,
+                         "downloading a vector");
 }
 
 int kcl_run_get(kcl_run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
