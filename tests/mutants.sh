@@ -189,7 +189,7 @@ mutant total-one-group $G 'g < MEMBERS; g += WG' 'g < MEMBERS - 1; g += WG' test
 mutant persistent-replacement core/opencl/persistent/persistent_source.c 'if (++since_replace == %d)' 'if (++since_replace == -%d)' test_program
 mutant launch-sequence core/opencl/persistent/persistent.c 'p->number +=' 'p->number = 0 *' test_persistent
 mutant grid-barrier kernels/persistent.cl 'send_sums(mailbox, ++number, 0, total, scratch);' '++number;' test_persistent
-mutant compilation-counts solver/auto/draft.c 'return d->compile + d->iterations * d->each;' 'return d->iterations * d->each;' test_first_solve
+mutant compilation-counts solver/auto/draft.c 'return d->share * d->compile + d->iterations * d->each;' 'return d->iterations * d->each;' test_first_solve
 mutant compiled-at-once core/device/later.c 'l->lost + fmax(seconds, 0) < l->seconds' '0' test_first_solve
 mutant loss-of-processes core/device/later.c 'read_lost(l->key) + l->unsaved;' 'l->unsaved;' test_first_solve
 mutant values-as-before solver/auto/draft.c 'stages.fusion = b->engine->program->fusion;' '(void)b;' test_first_solve
