@@ -163,7 +163,7 @@ kcl_elliptic kcl_elliptic_of(const kcl_csr *A, const kcl_stats *known) {
   g.network = !g.smooth && g.asymmetry > ROUNDING && g.asymmetry <= BALANCED;
   g.most_root = root_of_sums(&e);
   g.contrast = pow(e.most / e.least, JUMPS) * (g.smooth ? 1 : WEAK);
-  set_levels(&g, A, bandwidth > 0 ? (double)(A->rows / bandwidth) : 1);
+  set_levels(&g, A, bandwidth > 0 ? (double)A->rows / (double)bandwidth : 1);
   return g;
 }
 

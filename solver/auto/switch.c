@@ -180,7 +180,8 @@ static bool find_paying(kcl_selection *c, const kcl_loop *l, double each, kcl_ca
                         double *plain) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
   const double left = kcl_remaining_here(c, l), spent = kcl_now() - l->start;
-  const kcl_candidate *best = best_candidate(c, list, kcl_candidates(c, left, each, list));
+  const int count = kcl_candidates(c, left, each, list);
+  const kcl_candidate *best = best_candidate(c, list, count);
   *plain = left * each;
   if (!best || !has_paid(c, best, spent, *plain) || is_surer_directly(c, l, best)) return false;
   *p = *best;
