@@ -95,7 +95,7 @@ struct kcl_stored {
   kcl_origin origin;
   int sharers; /* owners beyond the first: the last one to free it frees it */
   bool
-      guarded; /* natively: `step` looks at indices before it uses them, since a bit may flip in memory */
+      guarded; /* natively: `step`, and `rows` of sell, look at indices before they use them, since a bit may flip in memory */
   bool uneven; /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
   const struct kcl_halo
       *halo; /* of rows spread over ranks (core/program/ranks.h); not owned; NULL: none */
@@ -155,7 +155,7 @@ struct kcl_format {
   void (*rows_multi)(const kcl_stored *m, int k, const void *const *x, void *const *y, int64_t lo,
                      int64_t hi);
   /* Natively, in guarded programs before `rows`: is all memory there that rows lo to hi read and write? They are multiplied only then.
-   * NULL: the format has no indices, or `step` looks at them itself. */
+   * NULL: the format has no indices, or `step` looks at them itself; of sell it is all memory but that of x. */
   bool (*bounded)(const kcl_stored *m, int64_t lo, int64_t hi);
   int bounded_rows; /* hi - lo of these calls, at most; 0: 64, a unit of all formats with slices */
   int bounded_entries; /* fewer rows instead, which have about so many entries: multiples of 64 if bounded_rows is given, else of 8 */
