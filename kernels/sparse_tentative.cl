@@ -276,47 +276,54 @@ kernel void fill_smoothed(SMOOTHED, global const int *P_ptr, global int *P_col, 
 }
 
 /* ---------------------------------------------------------------- what P^T A P will take, as multigrid/limit.c estimates it
- * Keys: the KEYS least random numbers of a set of columns. A work-item per key of each set, in groups that take sets in turn. */
-#define KEYS 4 /* as there */
-#define FOR_SETS(i, n) for (int i = get_global_id(0) / KEYS; i < (n); i += get_global_size(0) / KEYS)
-#define KEY(i) ((i) * KEYS + get_global_id(0) % KEYS)
+ * Keys: the KEYS least random numbers of a set of columns. */
+#define KEYS 4 /* as there; a float4 */
 
-/* column: exponentially distributed, by hash; coarse: of empty sets. */
+/* column: exponentially distributed, by hash; coarse: of empty sets. A work-item per key. */
 kernel void draw_keys(const int cols, global float *column, global float *coarse)
 {
-  FOR_SETS(i, cols) {
-    const ulong h = hash(KEY(i));
-    column[KEY(i)] = (float)-log(((double)(h >> 12) + 1) / (double)(1ul << 52)), coarse[KEY(i)] = INFINITY;
+  for (int key = get_global_id(0); key < cols * KEYS; key += get_global_size(0)) {
+    const ulong h = hash(key);
+    column[key] = (float)-log(((double)(h >> 12) + 1) / (double)(1ul << 52)), coarse[key] = INFINITY;
   }
 }
 
-kernel void join_columns(PATTERN(P), const int rows, global const float *column, global float *row)
+/* A work-item per set from here on. */
+kernel void join_columns(PATTERN(P), const int rows, global const float4 *restrict column, global float4 *restrict row)
 {
-  FOR_SETS(i, rows) {
-    float least = INFINITY;
-    for (int k = P_ptr[i]; k < P_ptr[i + 1]; k++) least = fmin(least, column[KEY(P_col[k])]);
-    row[KEY(i)] = least;
+  for (int i = get_global_id(0); i < rows; i += get_global_size(0)) {
+    float4 least = INFINITY;
+    for (int k = P_ptr[i]; k < P_ptr[i + 1]; k++) least = fmin(least, column[P_col[k]]);
+    row[i] = least;
   }
+}
+
+inline void lower(global volatile int *key, const float least)
+{
+  if (as_int(least) < *key) atomic_min(key, as_int(least));
 }
 
 /* reached: by rows of A P, then by those of P^T A P. part: products of entries. */
-kernel void join_rows(PATTERN(A), PATTERN(P), const int rows, global const float *row, global volatile int *coarse, global double *part)
+kernel void join_rows(PATTERN(A), PATTERN(P), const int rows, global const float4 *restrict row, global volatile int *coarse,
+                      global double *part)
 {
   local double all[WG];
   double products = 0;
-  FOR_SETS(i, rows) {
-    float least = INFINITY;
+  for (int i = get_global_id(0); i < rows; i += get_global_size(0)) {
+    float4 least = INFINITY;
     long sum = 0;
     for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
       const int j = A_col[k];
-      least = fmin(least, row[KEY(j)]), sum += P_ptr[j + 1] - P_ptr[j];
+      least = fmin(least, row[j]), sum += P_ptr[j + 1] - P_ptr[j];
     }
-    for (int k = P_ptr[i]; k < P_ptr[i + 1]; k++)
-      if (as_int(least) < coarse[KEY(P_col[k])]) atomic_min(&coarse[KEY(P_col[k])], as_int(least));
+    for (int k = P_ptr[i]; k < P_ptr[i + 1]; k++) {
+      global volatile int *key = coarse + P_col[k] * KEYS;
+      lower(key, least.x), lower(key + 1, least.y), lower(key + 2, least.z), lower(key + 3, least.w);
+    }
     products += (double)(P_ptr[i + 1] - P_ptr[i]) * (double)sum;
   }
   products = team_sum(products, WG, all);
-  if (get_local_id(0) == 0) part[get_group_id(0)] = products / KEYS;
+  if (get_local_id(0) == 0) part[get_group_id(0)] = products;
 }
 
 /* part, behind the products: entries of P^T A P. */
