@@ -61,8 +61,6 @@ int kcl_add_diagonal(kcl_preconditioner *M, const kcl_csr *A, const char *name, 
   return rc;
 }
 
-static kcl_coef number_of_step(double value) { return (kcl_coef){.constant = value, .slot = -1}; }
-
 /* The steps after the first, whose direction is d[0]; b: the residual before it. */
 static void steps_of_smoother(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec b,
                               kcl_vec d[2]) {
@@ -70,13 +68,13 @@ static void steps_of_smoother(kcl_program *k, const kcl_smoothing *s, kcl_vec x,
   const kcl_vec r = kcl_work_like(k, x, n, "r"), q = kcl_work_like(k, x, n, "q");
   for (int i = 1; i < s->degree; i++) {
     const kcl_vec from = d[(i - 1) % 2], to = d[i % 2], w = b == r ? q : r;
-    const kcl_coef a = number_of_step((2.0 * i - 1) / (2 * i + 3)),
-                   c = number_of_step((8.0 * i + 4) / (2 * i + 3));
+    const kcl_coef a = constant_coef((2.0 * i - 1) / (2 * i + 3)),
+                   c = constant_coef((8.0 * i + 4) / (2 * i + 3));
     kcl_apply(k, w, s->A, from);                 /* w = A d                */
     kcl_lincomb(k, w, KCL_ONE, b, KCL_MINUS, w); /* w = b - w: the residual */
     kcl_times(k, to, s->d, w, false);            /* d' = D^-1 w / lambda   */
     kcl_lincomb(k, to, a, from, c, to);          /* d' = a d + c d'        */
-    kcl_lincomb(k, x, KCL_ONE, x, number_of_step(weight[s->degree - 1][i]), to);
+    kcl_lincomb(k, x, KCL_ONE, x, constant_coef(weight[s->degree - 1][i]), to);
     b = w;
   }
 }
@@ -84,8 +82,8 @@ static void steps_of_smoother(kcl_program *k, const kcl_smoothing *s, kcl_vec x,
 /* d = 4/3 D^-1 b / lambda */
 static kcl_coef first(kcl_program *k, const kcl_smoothing *s, kcl_vec d, kcl_vec b) {
   kcl_times(k, d, s->d, b, false);
-  kcl_lincomb(k, d, number_of_step(4.0 / 3), d, KCL_ZERO, d);
-  return number_of_step(weight[s->degree - 1][0]);
+  kcl_lincomb(k, d, constant_coef(4.0 / 3), d, KCL_ZERO, d);
+  return constant_coef(weight[s->degree - 1][0]);
 }
 
 void kcl_record_smoothing(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec b) {

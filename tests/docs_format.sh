@@ -1,10 +1,13 @@
 #!/bin/sh
 # The format of docs/add-format.md: its code blocks are extracted, compiled and linked in front of the library, and the
-# conformance test of formats runs on it, native and on the OpenCL device in both layouts, each in two types.
+# conformance test of formats runs on it, native and on the OpenCL device in both layouts, each in two types; then its outline is
+# compared with what it builds, and bits of its indices are flipped.
 # usage: [BUILD=build] tests/docs_format.sh
 cd "$(dirname "$0")/.." || exit 1
 BUILD=$(cd "${BUILD:-build}" && pwd) name=ell8
-for need in "$BUILD/libkrylocl.a" "$BUILD/tests/conform_spmv.o" "$BUILD/flags"; do
+tests='conform_spmv test_predict test_flips'
+for need in libkrylocl.a flags $(printf 'tests/%s.o ' $tests); do
+  need=$BUILD/$need
   [ -f "$need" ] || { echo "skipped: no $need (make tests)" && echo "0 passed, 0 failed, 1 skipped" && exit 0; }
 done
 compile=$(sed 's/ -l[A-Za-z].*//' "$BUILD/flags") libraries=$(grep -o ' -l[A-Za-z].*' "$BUILD/flags")
@@ -21,11 +24,13 @@ sh kernels/embed.sh kernels/*.cl kernels/*.clh >kernels.c
 $compile -c kernels.c -o kernels.o
 $compile -c spmv/registry.c -o registry.o
 # shellcheck disable=SC2086
-$compile -o conform_spmv "$BUILD/tests/conform_spmv.o" ./*.o "$BUILD/libkrylocl.a" $libraries
+for test in $tests; do $compile -o $test "$BUILD/tests/$test.o" ./*.o "$BUILD/libkrylocl.a" $libraries; done
 set +e
 export KRYLOCL_FORMATS=$name
 KRYLOCL_TYPES=dc ./conform_spmv >log
 KRYLOCL_TYPES=sz KRYLOCL_LAYOUT=gpu ./conform_spmv >log.gpu
-grep -hE '^(FAIL|skip)' log log.gpu
+OCL_ICD_VENDORS=/dev/null ./test_predict >log.outline # outlines need no device
+FORMATS=$name PICK=none ./test_flips >log.flips
+grep -hE '^(FAIL|skip)' log log.gpu log.outline log.flips
 awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3; n++ }
-  END { if (n < 2) f++; print p + 0 " passed, " f + 0 " failed"; exit f > 0 }' log log.gpu
+  END { if (n < 4) f++; print p + 0 " passed, " f + 0 " failed"; exit f > 0 }' log log.gpu log.outline log.flips

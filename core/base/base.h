@@ -34,9 +34,10 @@ int kcl_fail(kcl_context *ctx, kcl_status status, const char *format, ...) KCL_P
 /* Begin and end of an activity that may take seconds, for kcl_context_watch. */
 void kcl_activity_begin(kcl_context *ctx, kcl_activity a);
 void kcl_activity_end(kcl_context *ctx);
-/* Calls run(self), which takes long, and polls meanwhile whether the solve is to stop (core/base/stoppable.c). True: run has
- * ended. False: the solve is to stop; run continues in a thread of its own, and release(self) follows it. */
-bool kcl_stopped(kcl_context *ctx); /* asks, where this is the thread that may */
+/* Is the solve to stop? Asks the caller's callback if this is the thread that may call it (core/base/stoppable.c). */
+bool kcl_stopped(kcl_context *ctx);
+/* Calls run(self), which takes long, and polls kcl_stopped meanwhile. True: run has ended. False: the solve is to stop; run continues in
+ * a thread of its own, and release(self) follows it. */
 bool kcl_run_stoppable(kcl_context *ctx, void (*run)(void *self), void (*release)(void *self),
                        void *self);
 #define KCL_TRY(call)                                                                              \
@@ -110,8 +111,20 @@ int kcl_type_check(kcl_context *ctx, const char *what, kcl_type type); /* KCL_US
 int kcl_symmetry_check(kcl_context *ctx, kcl_symmetry s); /* KCL_USAGE: no such symmetry */
 /* The double type of the field of t: real or complex. */
 static inline kcl_type kcl_wide_type(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
-/* The first k in [from, to) with v[k] >= value, or `to`; v ascends. kcl_first_offset_from: for row pointers. */
+/* The first k in [from, to) with v[k] >= value, or `to`; v ascends: column indices; row pointers. */
 static inline int64_t kcl_first_from(const int32_t *v, int64_t from, int64_t to, int64_t value) {
+  while (from < to) {
+    const int64_t middle = from + (to - from) / 2;
+    if (v[middle] < value)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from;
+}
+
+static inline int64_t kcl_first_offset_from(const int64_t *v, int64_t from, int64_t to,
+                                            int64_t value) {
   while (from < to) {
     const int64_t middle = from + (to - from) / 2;
     if (v[middle] < value)
@@ -130,18 +143,6 @@ static inline int kcl_compare_doubles(const void *a, const void *b) {
 static inline int kcl_compare_words(const void *a, const void *b) {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
-}
-
-static inline int64_t kcl_first_offset_from(const int64_t *v, int64_t from, int64_t to,
-                                            int64_t value) {
-  while (from < to) {
-    const int64_t middle = from + (to - from) / 2;
-    if (v[middle] < value)
-      from = middle + 1;
-    else
-      to = middle;
-  }
-  return from;
 }
 
 /* KCL_USAGE: an impossible size. Column indices have 32 bits, in A and in A^H. */

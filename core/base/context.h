@@ -51,11 +51,11 @@ struct kcl_world {
   void (*free)(kcl_world *);
 };
 
-/* key 0: none. difference: of x from the native executor's, beyond rounding; 0: the kernels are right. */
+/* A kernel that the self-test of the driver has run (solver/engine/selftest.c). */
 enum { KCL_MOST_TESTED = 64 };
 typedef struct kcl_tested {
-  uint64_t key;
-  double difference;
+  uint64_t key;      /* 0: an unused entry */
+  double difference; /* of x from the native executor's, beyond rounding; 0: the kernel is right */
 } kcl_tested;
 
 struct kcl_context {
@@ -70,7 +70,8 @@ struct kcl_context {
   _Atomic bool stop;      /* kcl_solver_stop was called in this solve */
   void (*watch)(void *user, const kcl_activity *a); /* or NULL */
   void *watcher;
-  int (*ask)(void *asker); /* in a solve: is it to stop? NULL: there is no solve */
+  /* In a solve: the callback that says whether it is to stop, and its argument; NULL: no solve is running. */
+  int (*ask)(void *asker);
   void *asker;
   pthread_t asks;       /* the thread that may ask: the one that uses the context */
   _Atomic bool stopped; /* the answer was yes */
@@ -96,8 +97,7 @@ struct kcl_context {
   bool reproducible; /* solvers: the same bits on any device and number of threads and ranks */
   bool metis;        /* on several ranks: the rows of a rank are a part of METIS */
   kcl_tune tune;     /* of the device */
-  kcl_tested
-      tested[KCL_MOST_TESTED]; /* of self-tests of its driver (solver/engine/selftest.c), a ring */
+  kcl_tested tested[KCL_MOST_TESTED]; /* a ring */
   int tested_count;
   bool device_failed;  /* a call of its driver failed since this was last cleared */
   bool objects_given;  /* OpenCL objects are the caller's */

@@ -43,6 +43,9 @@ typedef struct kcl_coef {
 #define KCL_ZERO ((kcl_coef){.constant = 0, .slot = -1})
 #define KCL_ONE ((kcl_coef){.constant = 1, .slot = -1})
 #define KCL_MINUS ((kcl_coef){.constant = -1, .slot = -1})
+static inline kcl_coef constant_coef(double value) {
+  return (kcl_coef){.constant = value, .slot = -1};
+}
 /* Is it this constant? */
 static inline bool is_constant(kcl_coef c, double value) {
   return c.slot < 0 && c.constant == value;
@@ -118,7 +121,12 @@ static inline void kcl_copy_vector(kcl_program *k, kcl_vec y, kcl_vec x) /* y = 
 {
   kcl_lincomb(k, y, KCL_ONE, x, KCL_ZERO, x);
 }
-/* r = b - A x and rr = r^H r: every START begins with it. The host checks claims of convergence against it. */
+static inline void kcl_zero_vector(kcl_program *k, kcl_vec y) /* y = 0 */
+{
+  kcl_lincomb(k, y, KCL_ZERO, y, KCL_ZERO, y);
+}
+/* r = b - A x and rr = r^H r: every START begins with it. The host checks claims of convergence against it. rr is also the slot
+ * that kcl_end_iteration tests, or k->rr is set to that one: the host reads it after each batch. */
 void kcl_residual(kcl_program *k, kcl_vec r, kcl_slot rr);
 /* VERIFY, between two passes over LOOP, for which slots and partial sums are lost: squared norms of each vector that LOOP goes on
  * from, in the order of vectors, and, unless the vector of kcl_residual is another one then, of gap = r - (b - A x). After LOOP. */

@@ -71,7 +71,7 @@ struct kcl_system {
   kcl_scaling scaling;
   char scale_reason[256]; /* why it is scaled, or not although its rows differ; or empty */
   /* A and A^H as an operator or a shell has them, in the precision and format of the options and not scaled; NULL: to be
-   * built. Ours too. */
+   * built. References of our own. */
   kcl_stored *shared[2];
   /* Where ranks share the system A has this rank's rows, own columns alone; NULL, 0: the system is here alone. The halo of A's
    * rows; for methods that multiply by A^H its rows as given, own columns alone, their halo, and |A|_F of all ranks as given and
@@ -92,8 +92,8 @@ struct kcl_system {
   kcl_distinct_rows *distinct; /* A's, while it is set up; NULL: each user finds its own */
   kcl_distinct_rows repeated;  /* owned: the same, for new values; A NULL: not worth keeping */
   kcl_offset_runs *runs; /* of A's rows, shared, from the first update on; NULL: not looked for */
-  /* known: stats is complete; structure_known: the fields that depend on values are to be computed; repeats_known: but for those
-   * of kcl_compression, which are of earlier values and matter only to a choice of format. */
+  /* Three states of stats. known: complete. structure_known: complete but for the fields that depend on values. repeats_known: complete but for
+   * the fields of kcl_compression, which are of earlier values and matter only to a choice of format. */
   bool known, structure_known, repeats_known;
   kcl_stats stats;           /* of A, scaled */
   kcl_options options;       /* with every name filled in */

@@ -122,7 +122,7 @@ static void close_cycle(kcl_program *k, const vars *v) {
     return;
   }
   kcl_vec sum = v->v[v->m], z = v->z[0];
-  kcl_lincomb(k, sum, KCL_ZERO, v->x, KCL_ZERO, v->x);
+  kcl_zero_vector(k, sum);
   add_directions(k, v, sum, v->v);
   kcl_precondition(k, z, sum, false);
   kcl_lincomb(k, v->x, KCL_ONE, v->x, KCL_ONE, z);

@@ -17,8 +17,6 @@ typedef struct vars {
   kcl_slot a[S], c[S], d[S], b, rr, tr, tt, omega, cosine, larger, t1;
 } vars;
 
-static kcl_coef idr_number(double c) { return (kcl_coef){.constant = c, .slot = -1}; }
-
 /* s = s - a b */
 static void idr_subtract(kcl_program *k, const vars *v, kcl_slot s, kcl_slot a, kcl_slot b) {
   kcl_multiply(k, v->t1, plus(a), plus(b));
@@ -89,11 +87,11 @@ static void next_space(kcl_program *k, const vars *v) {
   kcl_modulus(k, v->cosine, plus(v->tr));
   kcl_root(k, v->t1, plus(v->tt)), kcl_divide(k, v->cosine, plus(v->cosine), plus(v->t1));
   kcl_root(k, v->t1, plus(v->rr)), kcl_divide(k, v->cosine, plus(v->cosine), plus(v->t1));
-  kcl_add(k, v->t1, plus(v->cosine), idr_number(-0.7)); /* cosine = |tr| / |t| |r| */
+  kcl_add(k, v->t1, plus(v->cosine), constant_coef(-0.7)); /* cosine = |tr| / |t| |r| */
   kcl_modulus(k, v->t1, plus(v->t1));
-  kcl_add(k, v->larger, plus(v->cosine), idr_number(0.7));
+  kcl_add(k, v->larger, plus(v->cosine), constant_coef(0.7));
   kcl_add(k, v->larger, plus(v->larger), plus(v->t1));
-  kcl_multiply(k, v->larger, idr_number(0.5), plus(v->larger)); /* max(cosine, 0.7)       */
+  kcl_multiply(k, v->larger, constant_coef(0.5), plus(v->larger)); /* max(cosine, 0.7)       */
   kcl_divide(k, v->larger, plus(v->larger), plus(v->cosine));
   kcl_multiply(k, v->omega, plus(v->omega), plus(v->larger));     /* omega max / cosine     */
   kcl_lincomb(k, v->x, KCL_ONE, v->x, plus(v->omega), v->z);      /* x = x + omega z        */
@@ -110,13 +108,14 @@ static void idr_start(kcl_program *k, const vars *v) {
   kcl_residual(k, v->r, v->rr); /* r = b - A x            */
   kcl_precondition(k, v->z, v->r, false);
   for (int i = 0; i < S; i++) {
-    kcl_dot(k, v->f[i], v->p[i], v->r);                      /* f = P^H r              */
-    kcl_lincomb(k, v->g[i], KCL_ZERO, v->r, KCL_ZERO, v->r); /* G = 0, U = 0 but u_0 = M^-1 r */
+    kcl_dot(k, v->f[i], v->p[i], v->r); /* f = P^H r              */
+    kcl_zero_vector(k, v->g[i]);        /* G = 0, U = 0 but u_0 = M^-1 r */
     if (i)
-      kcl_lincomb(k, v->u[i], KCL_ZERO, v->r, KCL_ZERO, v->r);
+      kcl_zero_vector(k, v->u[i]);
     else
       kcl_copy_vector(k, v->u[0], v->z);
-    for (int j = 0; j <= i; j++) kcl_assign(k, v->m[i][j], idr_number(i == j)); /* m = I         */
+    for (int j = 0; j <= i; j++)
+      kcl_assign(k, v->m[i][j], constant_coef(i == j)); /* m = I         */
   }
   kcl_assign(k, v->omega, KCL_ONE);
 }

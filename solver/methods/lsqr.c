@@ -42,7 +42,7 @@ static void lsqr_start(kcl_program *k, const vars *v) {
   kcl_lincomb(k, v->v, plus(v->by_u), v->av, KCL_ZERO, v->v); /* v = A^H u / beta       */
   kcl_precondition(k, v->z, v->v, false);                     /* z = M^-1 v             */
   kcl_dot(k, v->vz, v->v, v->z), kcl_dot(k, v->vv, v->v, v->v);
-  kcl_lincomb(k, v->w, KCL_ZERO, v->x, KCL_ZERO, v->x); /* w = 0                  */
+  kcl_zero_vector(k, v->w); /* w = 0                  */
   kcl_assign(k, v->over, KCL_ZERO);
   kcl_assign(k, v->phi_bar, plus(v->beta));    /* phi' = beta            */
   kcl_root(k, v->rho_bar, plus(v->vz));        /* rho' = alpha           */

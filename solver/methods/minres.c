@@ -88,11 +88,11 @@ static void minres_iterate(kcl_program *k, const vars *v, int n) {
 }
 
 static void minres_start(kcl_program *k, const vars *v) {
-  kcl_residual(k, v->r, v->rr);                            /* r = b - A x            */
-  kcl_copy_vector(k, v->v[0], v->r);                       /* v = r                  */
-  kcl_precondition(k, v->z[0], v->v[0], false);            /* z = M^-1 v             */
-  kcl_lincomb(k, v->v[1], KCL_ZERO, v->r, KCL_ZERO, v->r); /* the one before is 0    */
-  for (int i = 0; i < 2; i++) kcl_lincomb(k, v->w[i], KCL_ZERO, v->r, KCL_ZERO, v->r);
+  kcl_residual(k, v->r, v->rr);                 /* r = b - A x            */
+  kcl_copy_vector(k, v->v[0], v->r);            /* v = r                  */
+  kcl_precondition(k, v->z[0], v->v[0], false); /* z = M^-1 v             */
+  kcl_zero_vector(k, v->v[1]);                  /* the one before is 0    */
+  for (int i = 0; i < 2; i++) kcl_zero_vector(k, v->w[i]);
   kcl_dot(k, v->zv, v->v[0], v->z[0]);                            /* zv = v^H z             */
   kcl_need_positive(k, v->zv, KCL_INDEFINITE);                    /* M is, or stop          */
   kcl_root(k, v->gamma, plus(v->zv));                             /* gamma = zv^1/2         */
