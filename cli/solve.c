@@ -307,8 +307,9 @@ static int serve_rank_0(kcl_context *ctx, cli_run *r) {
     CLI_CALL(r->p.spread ? solve_block(ctx, r, r->solved)
                          : cli_solve_columns(ctx, r, 0, columns, NULL));
   CLI_CALL(cli_solves_end(ctx, r));
-  if (r->solved) CLI_CALL(write_x(ctx, r));
-  return 0;
+  const int rc = r->solved ? write_x(ctx, r) : 0;
+  if (cli_ranks_tell(0)) cli_leave(cli_ranks_end(rc));
+  return rc;
 }
 
 static void free_run(cli_run *r) {
@@ -329,9 +330,31 @@ static bool device_was_lost(const cli_run *r) {
   return false;
 }
 
+/* Writes files, checks and reports. Returns the exit code. */
+static int write_and_report(kcl_context *ctx, cli_run *r, double begin) {
+  const cli_options *o = r->o;
+  int rc;
+  r->seconds_write = cli_now();
+  int written = write_solve_files(ctx, r); /* before anything that may fail or take long */
+  r->seconds_write = cli_now() - r->seconds_write;
+  r->seconds_total = cli_now() - begin;
+  const bool rate = (!o->quiet || o->json) && !cli_interrupted() && !device_was_lost(r);
+  if (rate) cli_busy(o, "measuring the memory rate");
+  if (rate) kcl_stream_get(ctx, &r->stream);
+  const int checked = check_solutions(ctx, r);
+  r->check_interrupted = checked == CLI_INTERRUPTED;
+  rc = o->json ? cli_solve_json(r) : 0;
+  if (!written) written = rc;
+  r->wrote_json = !rc;
+  cli_idle();
+  cli_report_results(r);
+  rc = written ? written : exit_verdict(r);
+  if (rc) return rc;
+  return cli_interrupted() ? CLI_INTERRUPTED : checked;
+}
+
 static int run_solve(kcl_context *ctx, const cli_options *o) {
-  int rc = 0, written, checked;
-  double begin = cli_now();
+  const double begin = cli_now();
   CLI_OWNED_BY(free_run) cli_run r = {.o = o};
   CLI_CALL(cli_checkpoint_check(o));
   CLI_CALL(open_and_load(ctx, &r));
@@ -339,24 +362,11 @@ static int run_solve(kcl_context *ctx, const cli_options *o) {
   if (cli_rank()) return serve_rank_0(ctx, &r);
   r.asked.near_null = r.p.near_null;
   CLI_CALL(solve_all_blocks(ctx, &r));
-  if (r.solved == 0) CLI_CALL(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
-  r.seconds_write = cli_now();
-  written = write_solve_files(ctx, &r); /* before anything that may fail or take long */
-  r.seconds_write = cli_now() - r.seconds_write;
-  r.seconds_total = cli_now() - begin;
-  const bool lost = device_was_lost(&r);
-  bool rate = (!o->quiet || o->json) && !cli_interrupted() && !lost;
-  if (rate) cli_busy(o, "measuring the memory rate");
-  if (rate) kcl_stream_get(ctx, &r.stream);
-  checked = check_solutions(ctx, &r);
-  r.check_interrupted = checked == CLI_INTERRUPTED;
-  if (o->json && (rc = cli_solve_json(&r)) && !written) written = rc;
-  r.wrote_json = !rc;
-  cli_idle();
-  cli_report_results(&r);
-  rc = written ? written : exit_verdict(&r);
-  if (!rc) rc = cli_interrupted() ? CLI_INTERRUPTED : checked;
-  if (cli_interrupted() || lost) cli_leave(rc); /* a thread that was abandoned may still compute */
+  const int rc = r.solved ? write_and_report(ctx, &r, begin)
+                          : cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration");
+  /* A thread that was abandoned may still compute, so nothing is freed, on no rank: the others would wait for this one. */
+  if (cli_ranks_tell(cli_interrupted() || device_was_lost(&r)))
+    cli_leave(cli_ranks_end(cli_exit_code(rc)));
   return rc;
 }
 

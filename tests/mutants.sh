@@ -177,6 +177,13 @@ mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
 mutant leak-next-method solver/auto/adapt.c 'if (rc || !fits) kcl_engine_free(out);' 'if (!fits) kcl_engine_free(out);' conform_alloc
 # ---- lost devices
 mutant lost-answer solver/readback.c 'k->known ? k->x : NULL' 'NULL' test_fallback
+# ---- reads from a device
+D=core/opencl/device/download.c
+mutant download-overwritten $D 'return chunk < KCL_CHUNKS || p->copied' 'return true || p->copied' conform_upload
+mutant download-offset $D 'CL_TRUE, CL_MAP_READ, offset, bytes, 0, NULL,' 'CL_TRUE, CL_MAP_READ, 0 * offset, bytes, 0, NULL,' conform_upload
+mutant download-late $D 'ring_place(p, chunk), 0, NULL, read);' 'p->to + first_byte(p, chunk), 0, NULL, read);' test_fallback
+mutant download-profile $D 'kcl_profile_keep(p->o, *read, "read", bytes);' '(void)0;' test_transfers
+mutant transfer-room core/opencl/device/watched_transfers.c 'bytes > ROOM ? bytes : ROOM' 'ROOM' test_transfers
 # ---- the persistent kernel's protocol
 G=kernels/persistent.clh M=kernels/messages.clh R=kernels/release.clh S=core/opencl/persistent/persistent_stage_source.c
 mutant message-sequence $M '*late |= ANY(o.odd ^ sequence);' '*late |= 0;' test_persistent

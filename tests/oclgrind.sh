@@ -6,6 +6,7 @@
 # KRYLOCL_THOROUGH alone.
 # usage: [BUILD=build] tests/oclgrind.sh [PROGRAM...]      default: conform_control conform_spmv
 #        conform_solver conform_multi_rhs
+# KRYLOCL_SOLVERS=gmres,idr tests/oclgrind.sh conform_solver: these methods in place of cg and bicg, on 16 unknowns.
 # Oclgrind's exit status is that of the program, so the log decides. --uninitialized needs optimisation off.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}

@@ -1,11 +1,11 @@
 /* Blocking transfers while waits have a limit: see watch.c. They are enqueued without blocking, and their own events are waited for.
  *
- *   driver  <->  room, 1 MB, of the watch  <->  the caller's memory
+ *   driver  <->  room  <->  the caller's memory
  *
  * A transfer whose wait has failed may still happen, at any later time, in memory that the caller has freed or uses again. So it goes
- * through a room, which is abandoned then: it stays allocated until the process ends. Cost: a copy, in cache. More than a megabyte goes in
- * pieces; large vectors have faster ways (download.c, upload.c). Transfers to and from pinned memory (kcl_opencl_read_pinned) need no
- * room. */
+ * through a room, which is abandoned then: it stays allocated until the process ends. The watch keeps one of 1 MB; a larger transfer has
+ * one of its own. Cost: a copy, up to 1 MB in cache. Large vectors have faster ways (download.c, upload.c). Transfers to and from pinned
+ * memory (kcl_opencl_read_pinned) need no room. */
 #include "core/opencl/device/watch.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +31,14 @@ static void abandon_room(kcl_room *room) {
   while (!atomic_compare_exchange_weak(&abandoned, &room->next, room)) continue;
 }
 
-static kcl_room *take_room(kcl_watched *w) {
-  kcl_room *room = atomic_exchange(&w->room, NULL);
-  return room ? room : malloc(sizeof *room + ROOM);
+static kcl_room *take_room(kcl_watched *w, size_t bytes) {
+  kcl_room *room = bytes > ROOM ? NULL : atomic_exchange(&w->room, NULL);
+  return room ? room : malloc(sizeof *room + (bytes > ROOM ? bytes : ROOM));
 }
 
-static void give_room(kcl_watched *w, kcl_room *room) { free(atomic_exchange(&w->room, room)); }
+static void give_room(kcl_watched *w, kcl_room *room, size_t bytes) {
+  free(bytes > ROOM ? room : atomic_exchange(&w->room, room));
+}
 
 /* ---------------------------------------------------------------- transfers */
 
@@ -66,7 +68,7 @@ static cl_int move_and_await(kcl_watched *w, const transfer *t, void *to, const 
 }
 
 static cl_int move_through_room(kcl_watched *w, const transfer *t, void *to, const void *from) {
-  kcl_room *room = take_room(w);
+  kcl_room *room = take_room(w, t->bytes);
   if (!room) return CL_OUT_OF_HOST_MEMORY;
   if (!to) memcpy(room->bytes, from, t->bytes);
   const cl_int code = move_and_await(w, t, to ? room->bytes : NULL, room->bytes);
@@ -74,23 +76,8 @@ static cl_int move_through_room(kcl_watched *w, const transfer *t, void *to, con
   if (code)
     abandon_room(room);
   else
-    give_room(w, room);
+    give_room(w, room, t->bytes);
   return code;
-}
-
-/* Pieces wait for the events of the list, too, which have ended from the second one on; *t->event is that of the last. */
-static cl_int move_watched(kcl_watched *w, const transfer *t, char *to, const char *from) {
-  transfer piece = *t;
-  size_t done = 0;
-  cl_int code = CL_SUCCESS;
-  for (piece.bytes = ROOM, piece.event = NULL; t->bytes - done > ROOM && !code; done += ROOM) {
-    code = move_through_room(w, &piece, to, from);
-    piece.offset += ROOM;
-    if (to) to += ROOM;
-    if (from) from += ROOM;
-  }
-  piece.bytes = t->bytes - done, piece.event = t->event;
-  return code ? code : move_through_room(w, &piece, to, from);
 }
 
 /* ---------------------------------------------------------------- functions of the table */
@@ -103,7 +90,8 @@ cl_int CL_API_CALL kcl_watched_read(cl_command_queue queue, cl_mem buffer, cl_bo
   if (!w || !w->on)
     return kcl_cl_driver.clEnqueueReadBuffer(queue, buffer, blocking, offset, bytes, to, count,
                                              list, event);
-  return move_watched(w, &(transfer){queue, buffer, offset, bytes, count, list, event}, to, NULL);
+  return move_through_room(w, &(transfer){queue, buffer, offset, bytes, count, list, event}, to,
+                           NULL);
 }
 
 cl_int CL_API_CALL kcl_watched_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -114,7 +102,8 @@ cl_int CL_API_CALL kcl_watched_write(cl_command_queue queue, cl_mem buffer, cl_b
   if (!w || !w->on)
     return kcl_cl_driver.clEnqueueWriteBuffer(queue, buffer, blocking, offset, bytes, from, count,
                                               list, event);
-  return move_watched(w, &(transfer){queue, buffer, offset, bytes, count, list, event}, NULL, from);
+  return move_through_room(w, &(transfer){queue, buffer, offset, bytes, count, list, event}, NULL,
+                           from);
 }
 
 /* A mapping is the driver's memory, which no caller frees. */
