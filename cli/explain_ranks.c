@@ -11,8 +11,6 @@
 #include "cli/ui/text.h"
 #include "krylocl/bench.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Measured; the sources are in docs/scaling.md. */
 typedef struct network {

@@ -2,7 +2,6 @@
 #include "cli/help.h"
 #include "cli/input/input.h"
 #include "cli/ui/terminal.h"
-#include <string.h>
 
 static const char about[] =
     "solves sparse A x = b on OpenCL devices and on the CPU, checks the solution, "

@@ -1,10 +1,8 @@
 /* krylocl info --arrays: the arrays of a small matrix in storage formats, as text, in JSON and as a picture. */
 #include "cli/draw/arrays.h"
 #include "cli/info.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
 
 int cli_info_check_arrays(const cli_options *o) {
   const bool one = o->formats && strcmp(o->formats, "all") && !strchr(o->formats, ',');

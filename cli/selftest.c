@@ -1,11 +1,9 @@
 /* krylocl selftest: are the kernels of a device right? Every storage format, method and preconditioner on generated systems, compared with
  * compensated sums on the host. */
 #include "cli/selftest/selftest.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
 
 /* One group of tests in one precision: a line of the table. */
 static int run_group(cli_battery *t, int (*group)(cli_battery *), cJSON *list) {

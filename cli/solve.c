@@ -6,7 +6,6 @@
 #include "cli/ranks/launch.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/output.h"

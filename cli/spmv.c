@@ -5,7 +5,6 @@
 #include "cli/ranks/ranks.h"
 #include "cli/solve/solve.h"
 #include "cli/spmv/check.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
 #include <math.h>

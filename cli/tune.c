@@ -6,7 +6,6 @@
 #include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/tune/kernels.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl/bench.h"

@@ -3,7 +3,6 @@
 #include "cli/bench/bench.h"
 #include "cli/ui/terminal.h"
 #include <math.h>
-#include <string.h>
 
 double cli_bench_setup(const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;

@@ -1,6 +1,5 @@
 /* The CSV of krylocl bench: a line per row, the sequential reference among them. */
 #include "cli/bench/bench.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/output.h"
 #include <math.h>

@@ -1,8 +1,6 @@
 /* Results from the samples of krylocl bench: medians, rates, speed-up, and the order of the rows. They
  * are computed from the samples and never read from files. */
 #include "cli/bench/bench.h"
-#include <stdlib.h>
-#include <string.h>
 
 void cli_bench_summarise(cli_bench_row *r) {
   const kcl_samples *i = &r->measured.iteration, *p = &r->measured.product,

@@ -3,11 +3,9 @@
  * minute. */
 #include "cli/bench/bench.h"
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
 
 enum { RUNS = 5 };
 static const double budget = 30, tolerance = 1e-8;

@@ -4,13 +4,11 @@
 #include "cli/bench/bench.h"
 #include "cli/input/input.h"
 #include "cli/problem/problem.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/terminal.h"
-#include <cjson/cJSON.h>
 #include <math.h>
 
 typedef struct row {

@@ -6,13 +6,11 @@
 #include "cli/ranks/launch.h"
 #include "cli/ranks/product.h"
 #include "cli/ranks/ranks.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/terminal.h"
-#include <cjson/cJSON.h>
 #include <math.h>
 
 typedef struct shared_row { /* a product in one format */

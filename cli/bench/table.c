@@ -3,8 +3,6 @@
 #include "cli/bench/bench.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/terminal.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- columns */
 

@@ -2,7 +2,6 @@
 #include "cli/draw/lines.h"
 #include "cli/report/report.h"
 #include <math.h>
-#include <stdlib.h>
 
 enum { TOP = 28, HEIGHT = 280, LEFT = 62 };
 

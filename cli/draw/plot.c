@@ -5,7 +5,6 @@
 #include "cli/draw/gnuplot.h"
 #include "cli/draw/lines.h"
 #include "cli/draw/structure.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include <math.h>
 

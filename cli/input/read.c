@@ -1,6 +1,5 @@
 /* Reads one matrix by its name, with the vectors that its file holds. */
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <math.h>

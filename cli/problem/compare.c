@@ -1,6 +1,5 @@
 /* Prints a comparison with a direct solution (kcl_solution_check) and turns its verdict into an exit code. */
 #include "cli/problem/problem.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "cli/problem/problem.h"
 #include "cli/input/input.h"
 #include "cli/ranks/files.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <math.h>

@@ -6,7 +6,6 @@
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
-#include <cjson/cJSON.h>
 #include <math.h>
 
 /* Imbalance: largest ratio of a rank's nonzeros to its intended share. */

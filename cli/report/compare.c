@@ -15,7 +15,6 @@
  * sequential reference is a control: if it takes a factor longer, the machine does, and limits move by that factor.
  * Faster: likewise, the other way. */
 #include "cli/report/compare.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include <math.h>
 

@@ -2,7 +2,6 @@
  * has the fastest formats and every format that is the best for some N. */
 #include "cli/draw/lines.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include <math.h>
 

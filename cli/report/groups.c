@@ -2,8 +2,6 @@
  * also differ in the number of threads, groups of one setting in the matrix. */
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include <stdlib.h>
-#include <string.h>
 
 bool cli_report_same_setting(const cli_bench_row *a, const cli_bench_row *b) {
   cli_bench_row c = *a;

@@ -3,9 +3,7 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/json.h"
-#include <cjson/cJSON.h>
 #include <math.h>
-#include <string.h>
 
 static void print_definition(FILE *f, const char *name, const char *text) {
   if (!*text) return;

@@ -1,6 +1,5 @@
 /* The tables of a report as Markdown: one per matrix. Values that all its rows share stand above it. */
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 
 /* Prints text with the characters escaped that would end a cell or be marks. */
 static void print_markdown_text(FILE *f, const char *text) {

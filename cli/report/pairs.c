@@ -1,6 +1,5 @@
 /* The times that old and new runs have in common, with their ratios. */
 #include "cli/report/compare.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include <math.h>
 

@@ -2,7 +2,6 @@
  * Devices are the same if their place, name, driver and threads are; matrices if their names and sizes are. A row that is in
  * several files is that of the last. */
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include <cjson/cJSON.h>
 

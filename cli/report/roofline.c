@@ -2,7 +2,6 @@
  * arithmetic intensity, and time against bytes moved. The stream rate of each device is a straight line in both. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include <math.h>
 

@@ -4,8 +4,6 @@
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PITCH = 18, TOP = 26, NUMBERS = 128 };
 

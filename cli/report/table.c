@@ -3,8 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const cli_report_column columns[] = {
     {"format", "storage format", CLI_BENCH_FORMAT, true},

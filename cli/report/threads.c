@@ -1,7 +1,6 @@
 /* Speed-up over the fewest threads against the number of threads, of the formats that are the fastest on the most. */
 #include "cli/draw/lines.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 
 enum { LINES = 6, COUNTS = 64 };

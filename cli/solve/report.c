@@ -3,7 +3,6 @@
 #include "cli/ranks/report.h"
 #include "cli/ui/terminal.h"
 #include <math.h>
-#include <string.h>
 
 static void say_zeros(const cli_options *o, const kcl_setup_info *s) {
   char text[160];

@@ -1,7 +1,6 @@
 /* The checks of a product: every row of every column against its rounding bound (solver/product_check.c). */
 #include "cli/spmv/check.h"
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"

@@ -3,12 +3,9 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 void cli_json_number(cJSON *o, const char *key, double v) {

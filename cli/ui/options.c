@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AT(field) offsetof(cli_options, field)
 static const cli_option table[] = {
@@ -199,8 +197,7 @@ static int set_counts(const cli_option *e, const char *list, cli_options *o) {
     int64_t n = 0;
     size_t length = strcspn(s, ",");
     snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), s);
-    int rc = strcmp(word, "max") ? set_count(e, word, &n) : 0;
-    if (rc) return rc;
+    if (strcmp(word, "max")) CLI_CALL(set_count(e, word, &n));
     if (s == list) o->threads = n;
     if (!*(s += length)) break;
   }

@@ -97,9 +97,9 @@ static int recompute_residual(kcl_engine *wide, double *rr) {
   const kcl_control control = {.limit = 1};
   const double target = 0;
   kcl_control after;
-  int rc = ex->set_state(ex, &control, &target);
-  if (!rc) rc = ex->run(ex, KCL_START, 1);
-  return rc ? rc : ex->poll(ex, &after, rr);
+  KCL_CALL(ex->set_state(ex, &control, &target));
+  KCL_CALL(ex->run(ex, KCL_START, 1));
+  return ex->poll(ex, &after, rr);
 }
 
 /* x = x + what float finds for r, |r| = norm. *scale: of the residuals it saw last, 0: none yet. *asked: the fraction

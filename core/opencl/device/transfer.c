@@ -8,8 +8,7 @@ static const char *const conversions[] = {
 static int make_conversion(kcl_context *ctx, kcl_conversion which, cl_kernel *out) {
   kcl_build build = {.source = kcl_kernel_text("transfer.cl"), .options = ""};
   cl_int code;
-  int rc = kcl_opencl_build(ctx, &build, 1);
-  if (rc) return rc;
+  KCL_CALL(kcl_opencl_build(ctx, &build, 1));
   *out = clCreateKernel(build.program, conversions[which], &code);
   clReleaseProgram(build.program);
   return kcl_cl_check(ctx, code, "clCreateKernel", conversions[which]);

@@ -99,10 +99,9 @@ static int give_column(const opencl_product *m, int64_t j, int rhs) {
   char *y = array_of(r, m->p->y, j);
   if (m->plain) return kcl_run_get(r, r->k->b, rhs, r->k->type, y, 1);
   const kcl_upload old = {1, (int64_t)bytes, kcl_fill_bytes, y};
-  int rc = m->zero_beta ? KCL_OK
-                        : kcl_opencl_write(run_context(r), r->column.values, &old, "uploading y");
-  if (!rc) rc = combine(m, rhs, r->column.values, 0, 1);
-  if (rc) return rc;
+  if (!m->zero_beta)
+    KCL_CALL(kcl_opencl_write(run_context(r), r->column.values, &old, "uploading y"));
+  KCL_CALL(combine(m, rhs, r->column.values, 0, 1));
   return kcl_opencl_read(run_context(r), r->column.values, 0, bytes, y, "downloading y");
 }
 

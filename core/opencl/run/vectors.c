@@ -84,8 +84,7 @@ int kcl_run_put(kcl_run *r, kcl_vec v, int rhs, kcl_type type, const void *value
 static int read_out(kcl_run *r, kcl_vec v, int rhs, void *values) {
   const size_t bytes = (size_t)r->k->vector[v].n * stored_bytes(r, v);
   const bool part = interleaved(r, v);
-  int rc = part ? move_right_hand_side(r, r->column.out, v, r->vec[v], rhs) : KCL_OK;
-  if (rc) return rc;
+  if (part) KCL_CALL(move_right_hand_side(r, r->column.out, v, r->vec[v], rhs));
   return kcl_opencl_read(run_context(r), part ? r->column.values : r->vec[v], 0, bytes, values,
                          "downloading a vector");
 }
@@ -111,8 +110,7 @@ int kcl_run_save(kcl_executor *ex, int snapshot) {
   const kcl_vec x = r->k->x;
   const size_t bytes = kcl_run_vector_bytes(r, x, r->k->vector[x].n);
   cl_mem *to = &r->snapshot[snapshot];
-  int rc = *to ? KCL_OK : kcl_opencl_buffer(run_context(r), bytes, "a copy of x", to);
-  if (rc) return rc;
+  if (!*to) KCL_CALL(kcl_opencl_buffer(run_context(r), bytes, "a copy of x", to));
   cl_int code = clEnqueueCopyBuffer(run_queue(r), r->vec[x], *to, 0, 0, bytes, 0, NULL,
                                     kcl_profile_event(run_context(r)->opencl, "copy", bytes));
   return kcl_cl_check(run_context(r), code, "clEnqueueCopyBuffer", "copying x");
