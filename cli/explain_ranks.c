@@ -141,8 +141,7 @@ int cli_explain_ranks(const cli_options *o, const kcl_csr *A, kcl_solver *s, con
   if (A->rows != A->cols || o->ranks > A->rows)
     return cli_fail(KCL_USAGE, "--ranks %lld: a square matrix with as many rows is needed",
                     (long long)o->ranks);
-  int rc = time_alone(s, &alone);
-  if (rc) return rc;
+  CLI_CALL(time_alone(s, &alone));
   count_waits(s, &sums, &products);
   cli_say(
       o,
@@ -154,7 +153,7 @@ int cli_explain_ranks(const cli_options *o, const kcl_csr *A, kcl_solver *s, con
       "halos", "sums", "iteration", "efficient");
   for (int64_t p = 1; p <= o->ranks; p = p < o->ranks && 2 * p > o->ranks ? o->ranks : 2 * p) {
     blocks b;
-    if ((rc = count_rank_blocks(A, (int)p, &b))) return rc;
+    CLI_CALL(count_rank_blocks(A, (int)p, &b));
     const double wait[2] = {p > 1 ? products * (n->latency + (double)b.halo * size / n->rate) : 0,
                             sums * n->latency * log2((double)p)};
     say_row(o, A, (int)p, &b, wait, alone);

@@ -14,8 +14,8 @@
 
 /* Measures iterations and products, in samples of 0.02 s. */
 static const kcl_bench_plan plan = {.iterations = 1000, .samples = 5, .seconds = 0.2, .noise = -1};
-static const double GAIN =
-    0.97; /* a new time must be below this share of the old one; above it is noise */
+/* A new time must be below this share of the old one; above it is noise. */
+static const double GAIN = 0.97;
 static const double SHARE = 0.7; /* share of --seconds for trials */
 
 typedef struct tuning {
@@ -42,8 +42,7 @@ static double measure_format(const tuning *t, const char *format) {
   return best;
 }
 
-static void note_result(tuning *t, const char *format, ...) CLI_PRINTF(2, 3);
-static void note_result(tuning *t, const char *format, ...) {
+static CLI_PRINTF(2, 3) void note_result(tuning *t, const char *format, ...) {
   char line[160];
   size_t used = strlen(t->remark);
   va_list args;
@@ -91,9 +90,9 @@ static int walk_values(tuning *t, search *f) {
 }
 
 static int measure_with(tuning *t, const search *f, int value, double *seconds) {
-  int rc = cli_lib(kcl_tunable_set(t->ctx, f->u->name, value));
-  if (!rc) *seconds = measure_format(t, f->format);
-  return rc;
+  CLI_CALL(cli_lib(kcl_tunable_set(t->ctx, f->u->name, value)));
+  *seconds = measure_format(t, f->format);
+  return 0;
 }
 
 /* Times the best value against the current one in pairs and returns whether it is faster. f->time and *before
@@ -247,22 +246,19 @@ const cli_command cli_tune = {
     .notes =
         "Tries the tunables one after another, powers of two up and down, each with a validated "
         "product, and keeps a value that is faster in each of six pairs of timings, old and new "
-        "one "
-        "after another, and gains 3 % or more in their median. Writes them to the device's file in "
-        "the cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), or to -o "
-        "FILE: lines \"name = value\", comments after #. Every run reads the device's file, or "
-        "$KRYLOCL_TUNE=FILE instead; if that is set but empty, none. To undo, delete that file.\n"
+        "one after another, and gains 3 % or more in their median. Writes them to the device's "
+        "file in the cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), "
+        "or to -o FILE: lines \"name = value\", comments after #. Every run reads the device's "
+        "file, or $KRYLOCL_TUNE=FILE instead; if that is set but empty, none. To undo, delete that "
+        "file.\n"
         "\n"
         "Then formats are timed and, with --solver auto, the variants of cg; --format auto and "
         "--solver auto choose by this record in later runs. Without --solver the method is the one "
         "that --solver auto begins with.\n"
         "\n"
         "--kernels compiles programs for the device into the cache folder, so that first solves "
-        "find "
-        "them there: for a list of generated systems of several structures and sizes, each in the "
-        "format that auto begins with or in --format, with each method and preconditioner that "
-        "auto "
-        "may choose or with --solver and --precond. With an operand, for that system alone. With "
-        "--seconds N nothing is begun after N seconds. gmres, which takes longest, is compiled "
-        "only "
-        "if it is named.\n"};
+        "find them there: for a list of generated systems of several structures and sizes, each in "
+        "the format that auto begins with or in --format, with each method and preconditioner that "
+        "auto may choose or with --solver and --precond. With an operand, for that system alone. "
+        "With --seconds N nothing is begun after N seconds. gmres, which takes longest, is "
+        "compiled only if it is named.\n"};

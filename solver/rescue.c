@@ -104,9 +104,8 @@ static int prepare_rescue(kcl_solver *s, kcl_loop *l, factorisation *f) {
   if (s->factored_A) f->scaled = s->factored_scaled;
   for (int i = 0; i < l->nrhs; i++) {
     bool out;
-    int rc = unsolved(s, l, i, &out);
-    if (!rc && out) rc = add_answer(&s->system, l, i, f);
-    if (rc) return rc;
+    KCL_CALL(unsolved(s, l, i, &out));
+    if (out) KCL_CALL(add_answer(&s->system, l, i, f));
   }
   if (!f->k) return KCL_OK;
   f->A = s->factored_A, f->factor = s->factor;

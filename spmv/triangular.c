@@ -101,10 +101,9 @@ static int copy_lay_out(kcl_stored *m, const kcl_stored *from) {
   int32_t *order;
   uint8_t *alone;
   m->steps = from->steps;
-  int rc = kcl_alloc_unset(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step);
-  if (!rc) rc = kcl_stored_array(m, "order", KCL_INT32, m->rows, (void **)&order);
-  if (!rc) rc = kcl_stored_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc_unset(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step));
+  KCL_CALL(kcl_stored_array(m, "order", KCL_INT32, m->rows, (void **)&order));
+  KCL_CALL(kcl_stored_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone));
   memcpy(m->step, from->step, (size_t)(m->steps + 1) * sizeof *m->step);
   memcpy(order, from->array[ORDER].data, (size_t)m->rows * sizeof *order);
   memcpy(alone, from->array[ROW_ALONE].data, (size_t)m->steps);

@@ -219,15 +219,13 @@ done:
 int cli_bench_preconds(kcl_context *ctx, const cli_options *o) {
   comparing c = {.ctx = ctx, .o = o};
   kcl_device d;
-  int rc, written = 0;
-  CLI_TRY(cli_each_word(o->preconds, check_name, NULL));
-  CLI_TRY(cli_device(ctx, o, &d));
+  int rc = 0, written = 0;
+  CLI_CALL(cli_each_word(o->preconds, check_name, NULL));
+  CLI_CALL(cli_device(ctx, o, &d));
   cli_say(o, "device      %s\n\n", d.name);
   for (int i = 0; i < o->count && !rc; i++) rc = compare_on(&c, o->files[i]);
   if (o->json) written = write_preconds_json(&c);
   if (o->csv && !written) written = write_csv(&c);
-  rc = rc ? rc : written;
-done:
   free(c.rows);
-  return rc;
+  return rc ? rc : written;
 }

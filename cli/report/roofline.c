@@ -202,8 +202,7 @@ const cli_report_figure cli_report_roofline = {
 const cli_report_figure cli_report_bytes = {
     .name = "bytes",
     .title = "Time against bytes",
-    .how = "Formats further left move fewer bytes. The dashed line is "
-           "the time of those bytes at the stream rate: the distance "
-           "above it is what a format loses to anything but memory.",
+    .how = "Formats further left move fewer bytes. The dashed line is the time of those bytes at "
+           "the stream rate: the distance above it is what a format loses to anything but memory.",
     .scope = CLI_REPORT_MATRIX,
     .draw = draw_bytes};

@@ -21,8 +21,7 @@ int kcl_opencl_convert(kcl_context *ctx, kcl_conversion which, void *y, void *x,
   cl_double factor = scale;
   cl_long count = n;
   size_t global = ((size_t)n + 255) / 256 * 256;
-  int rc = *k ? KCL_OK : make_conversion(ctx, which, k);
-  if (rc) return rc;
+  if (!*k) KCL_CALL(make_conversion(ctx, which, k));
   cl_int code = clSetKernelArg(*k, 0, sizeof to, &to);
   code |= clSetKernelArg(*k, 1, sizeof from, &from);
   code |= clSetKernelArg(*k, 2, sizeof factor, &factor);

@@ -91,16 +91,13 @@ static int read_out(kcl_run *r, kcl_vec v, int rhs, void *values) {
 
 int kcl_run_get(kcl_run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
   int64_t n = r->k->vector[v].n;
-  void *staged = NULL;
-  int rc;
+  KCL_OWNED void *staged = NULL;
   const kcl_type stored = kcl_vector_stored(r->k, v);
   if (type == stored && scale == 1) return read_out(r, v, rhs, values);
-  KCL_TRY(kcl_alloc(run_context(r), n, stored_bytes(r, v), "a vector", &staged));
-  KCL_TRY(read_out(r, v, rhs, staged));
+  KCL_CALL(kcl_alloc(run_context(r), n, stored_bytes(r, v), "a vector", &staged));
+  KCL_CALL(read_out(r, v, rhs, staged));
   kcl_copy(type, values, stored, staged, n, scale);
-done:
-  free(staged);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- copies of x */
@@ -153,18 +150,15 @@ int kcl_run_column_kernels(kcl_run *r) {
   const kcl_vec x = r->k->x;
   int64_t most = 0;
   cl_int code;
-  int rc;
   for (int v = 0; v < r->k->vectors; v++)
     if (r->k->vector[v].n > most) most = r->k->vector[v].n;
   r->column.in = clCreateKernel(r->part[0], "column_in", &code);
   if (!code) r->column.out = clCreateKernel(r->part[0], "column_out", &code);
-  KCL_TRY(kcl_cl_check(run_context(r), code, "clCreateKernel", "column_in"));
-  KCL_TRY(kcl_opencl_buffer(run_context(r), (size_t)most * r->scalar_bytes, "a vector",
-                            &r->column.values));
-  KCL_TRY(move_right_hand_side(r, r->column.in, x, r->vec[x], 0));
-  KCL_TRY(move_right_hand_side(r, r->column.out, x, r->vec[x], 0));
-done:
-  return rc;
+  KCL_CALL(kcl_cl_check(run_context(r), code, "clCreateKernel", "column_in"));
+  KCL_CALL(kcl_opencl_buffer(run_context(r), (size_t)most * r->scalar_bytes, "a vector",
+                             &r->column.values));
+  KCL_CALL(move_right_hand_side(r, r->column.in, x, r->vec[x], 0));
+  return move_right_hand_side(r, r->column.out, x, r->vec[x], 0);
 }
 
 /* ---------------------------------------------------------------- opening and closing */
@@ -179,17 +173,15 @@ static int copy_constant(kcl_run *r, kcl_vec v) {
 
 int kcl_run_open_vectors(kcl_run *r) {
   const kcl_program *k = r->k;
-  int rc;
-  KCL_TRY(kcl_alloc(run_context(r), k->vectors, sizeof *r->vec, "vectors", (void **)&r->vec));
+  KCL_CALL(kcl_alloc(run_context(r), k->vectors, sizeof *r->vec, "vectors", (void **)&r->vec));
   for (int v = 0; v < k->vectors; v++) {
     int64_t padded = (k->vector[v].n + KCL_VECTOR_PAD - 1) / KCL_VECTOR_PAD * KCL_VECTOR_PAD;
-    KCL_TRY(kcl_opencl_vector(run_context(r), kcl_run_vector_bytes(r, v, padded), &r->vec[v]));
-    if (k->vector[v].device) KCL_TRY(copy_constant(r, v));
+    KCL_CALL(kcl_opencl_vector(run_context(r), kcl_run_vector_bytes(r, v, padded), &r->vec[v]));
+    if (k->vector[v].device) KCL_CALL(copy_constant(r, v));
     if (k->vector[v].values)
-      KCL_TRY(kcl_run_put(r, v, 0, k->vector[v].type, k->vector[v].values, 1.0));
+      KCL_CALL(kcl_run_put(r, v, 0, k->vector[v].type, k->vector[v].values, 1.0));
   }
-done:
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_run_close_vectors(kcl_run *r) {
