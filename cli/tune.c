@@ -44,13 +44,12 @@ static double measure_format(const tuning *t, const char *format) {
 
 static CLI_PRINTF(2, 3) void note_result(tuning *t, const char *format, ...) {
   char line[160];
-  size_t used = strlen(t->remark);
   va_list args;
   va_start(args, format);
   vsnprintf(line, sizeof line, format, args);
   va_end(args);
   cli_say(t->o, "%s\n", line);
-  snprintf(t->remark + used, sizeof t->remark - used, "%s\n", line);
+  cli_append(t->remark, sizeof t->remark, "%s\n", line);
 }
 
 typedef struct search { /* of one tunable */
@@ -65,9 +64,8 @@ static int try_value(tuning *t, search *f, int v, double *time) {
   CLI_CALL(cli_lib(kcl_tunable_set(t->ctx, f->u->name, v)));
   cli_busy(t->o, "tuning %s: %d", f->u->name, v);
   *time = measure_format(t, f->format);
-  size_t used = strlen(f->tried);
-  snprintf(f->tried + used, sizeof f->tried - used, "%s %d: %s", used ? "," : "", v,
-           isfinite(*time) ? cli_seconds(*time).s : "not possible");
+  cli_append(f->tried, sizeof f->tried, "%s %d: %s", *f->tried ? "," : "", v,
+             isfinite(*time) ? cli_seconds(*time).s : "not possible");
   if (*time < f->time) f->best = v, f->time = *time;
   return 0;
 }
@@ -180,10 +178,9 @@ static int report_tuning(tuning *t, kcl_solver *s) {
   char list[2000] = "";
   kcl_solver_info(s, &info);
   for (int i = 0; i < info.timings; i++) {
-    size_t used = strlen(list);
     kcl_solver_timing(s, i, &m);
-    snprintf(list + used, sizeof list - used, "%s%s in %s %s", i ? ", " : "", m.solver, m.format,
-             cli_seconds(m.seconds_per_iteration).s);
+    cli_append(list, sizeof list, "%s%s in %s %s", i ? ", " : "", m.solver, m.format,
+               cli_seconds(m.seconds_per_iteration).s);
   }
   cli_say(t->o, "formats     %s\n", *list ? list : "no other candidate by predicted bytes");
   cli_say(t->o, "chosen      %s in %s (%s): %s\n", info.solver, info.format, info.kernel,

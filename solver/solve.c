@@ -9,8 +9,6 @@
 #include "solver/guard/guard.h"
 #include "solver/readback.h"
 
-/* ---------------------------------------------------------------- one solve, of some right-hand sides */
-
 /* n iterations would do without rounding; with it some take ten times as many, or more. */
 static int64_t default_limit(int64_t n) {
   int64_t limit = 10 * n;

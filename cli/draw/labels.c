@@ -2,7 +2,6 @@
  * is free of points and of earlier labels. Labels of lines stand at their ends, pushed apart. */
 #include "cli/draw/svg.h"
 #include <math.h>
-#include <stdlib.h>
 
 static const double LINE = 14; /* height of a line of text */
 

@@ -139,10 +139,9 @@ cli_report_name cli_report_setting(const cli_report_data *r, const cli_bench_row
                                    bool threads) {
   cli_report_name t;
   const bool plain = !*key->precond || !strcmp(key->precond, "none");
-  int n =
-      snprintf(t.s, sizeof t.s, "%.100s, %s, %s%s%s", cli_report_place(r, key->place, threads).s,
-               cli_type_words(key->type), cli_bench_alone(key) ? "product alone" : key->method,
-               plain ? "" : " + ", plain ? "" : key->precond);
-  if (key->nrhs > 1) snprintf(t.s + n, sizeof t.s - (size_t)n, ", %d right-hand sides", key->nrhs);
+  snprintf(t.s, sizeof t.s, "%.100s, %s, %s%s%s", cli_report_place(r, key->place, threads).s,
+           cli_type_words(key->type), cli_bench_alone(key) ? "product alone" : key->method,
+           plain ? "" : " + ", plain ? "" : key->precond);
+  if (key->nrhs > 1) cli_append(t.s, sizeof t.s, ", %d right-hand sides", key->nrhs);
   return t;
 }

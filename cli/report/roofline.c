@@ -116,10 +116,10 @@ static void draw_roofline_key(const plot *p) {
       if (p->series[i] != s) continue;
       snprintf(class, sizeof class, "f%d", s % CLI_SVG_SERIES);
       cli_svg_dot(p->f, LEFT + 5, 30 + 16 * line, 4, class);
-      int n = snprintf(text, sizeof text, "%s", cli_report_place(p->r, i, true).s);
+      snprintf(text, sizeof text, "%s", cli_report_place(p->r, i, true).s);
       if (stream > 0)
-        snprintf(text + n, sizeof text - (size_t)n, "; dashed: its stream rate, %s GB/s",
-                 cli_bench_factor(stream * 1e-9).s);
+        cli_append(text, sizeof text, "; dashed: its stream rate, %s GB/s",
+                   cli_bench_factor(stream * 1e-9).s);
       cli_svg_text(p->f, LEFT + 15, 34 + 16 * line++, "mute", text);
     }
 }

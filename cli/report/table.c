@@ -114,8 +114,6 @@ static bool is_column_optional(cli_bench_column c) {
   return c == CLI_BENCH_PER_RHS || c == CLI_BENCH_WITH_VECTORS || c == CLI_BENCH_WITH_MATRIX;
 }
 
-/* ---------------------------------------------------------------- HTML */
-
 static void print_column_head(FILE *f, const char *title, const char *tip, bool left) {
   fprintf(f, "<th scope=\"col\"%s title=\"", left ? " class=\"left\"" : "");
   cli_xml_text(f, tip);

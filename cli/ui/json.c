@@ -121,8 +121,6 @@ int cli_json_finish(const char *path, cJSON *o) {
   return rc;
 }
 
-/* ---------------------------------------------------------------- fields that are read */
-
 const cJSON *cli_field(const cJSON *o, const char *key) {
   return cJSON_GetObjectItemCaseSensitive(o, key);
 }

@@ -18,8 +18,7 @@ void cli_json_stream(cJSON *o, const kcl_stream *s);
 void cli_json_compare(cJSON *o, const kcl_solution_error *c);
 
 /* Adds the numbers of zero rows and columns. first_row and first_col count from 0; -1: none. */
-void cli_json_zeros(cJSON *o, int64_t rows, int64_t first_row, int64_t cols,
-                    int64_t first_col);
+void cli_json_zeros(cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col);
 void cli_json_letter(cJSON *o, const char *key, kcl_type t);
 /* Adds an object to a list, and returns it. */
 cJSON *cli_json_item(cJSON *list);

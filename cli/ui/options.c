@@ -357,11 +357,8 @@ static bool list_takers(const cli_command *const *commands, const char *name, ch
                         size_t capacity) {
   const cli_command *c;
   *list = 0;
-  for (int i = 0; (c = commands[i]); i++) {
-    size_t used = strlen(list);
-    if (takes_option(c, name))
-      snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", c->name);
-  }
+  for (int i = 0; (c = commands[i]); i++)
+    if (takes_option(c, name)) cli_append(list, capacity, "%s%s", *list ? ", " : "", c->name);
   return *list;
 }
 

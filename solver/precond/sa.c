@@ -72,8 +72,6 @@ static int sa_coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_b
   return b->ops->aggregation(b, A, &rule, P, made);
 }
 
-/* ---------------------------------------------------------------- the vectors of the first level */
-
 static int sa_check(kcl_context *ctx, const kcl_dense *B, int64_t rows) {
   KCL_CALL(kcl_dense_need(ctx, "near_null", B));
   if (B->rows != rows || B->cols < 1 || B->cols > KCL_MOST_NEAR_NULL || B->type != KCL_D)

@@ -210,8 +210,6 @@ int kcl_run_stage_on_ranks(kcl_run *r, const kcl_stage *s, const kcl_launch *l, 
   return status ? tell_failure(r, ranks, &p, status) : sum_over_ranks(r, ranks, &p, code);
 }
 
-/* ---------------------------------------------------------------- opening and closing */
-
 /* A second queue for transfers, with the properties of the first. */
 static int open_transfers(kcl_run *r) {
   const kcl_opencl *o = run_context(r)->opencl;
