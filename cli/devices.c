@@ -3,7 +3,6 @@
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <math.h>
 
 /* Measures the stream rate; all 0 if that fails, with the reason in the context. */
 static kcl_stream measure_stream(kcl_context *ctx, const kcl_device *d) {

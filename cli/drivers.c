@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------- settings */
-
 /* True if PoCL can write its cache below this folder, or make it. */
 static bool can_make(const char *base, const char *folder) {
   char path[4096];
@@ -46,8 +44,6 @@ void cli_configure_drivers(void) {
   setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0);
   find_pocl_cache();
 }
-
-/* ---------------------------------------------------------------- what is missing */
 
 static bool folder_ends(const char *name, const char *ending) {
   size_t n = strlen(name), e = strlen(ending);

@@ -10,7 +10,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl/bench.h"
-#include <math.h>
 
 /* Measured; the sources are in docs/scaling.md. */
 typedef struct network {

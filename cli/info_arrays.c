@@ -25,8 +25,6 @@ static int check_small(const cli_info_facts *f) {
                   CLI_ARRAYS_ROWS, f->path, cli_count(A->rows).s, cli_count(A->cols).s);
 }
 
-/* ---------------------------------------------------------------- text */
-
 static int widest_element(const kcl_storage_array *a) {
   int widest = 1;
   for (int64_t k = 0; k < a->count; k++) {
@@ -64,8 +62,6 @@ static void say_storage(const cli_options *o, const kcl_storage *s, int64_t rows
   }
 }
 
-/* ---------------------------------------------------------------- JSON */
-
 static void json_array(cJSON *list, const kcl_storage_array *a) {
   cJSON *one = cli_json_item(list);
   const int parts = a->complex ? 2 : 1;
@@ -85,8 +81,6 @@ static void json_storage(cJSON *one, const kcl_storage *s) {
     cli_json_count(integers, s->integer[i].name, s->integer[i].value);
   for (int i = 0; i < s->arrays; i++) json_array(arrays, &s->array[i]);
 }
-
-/* ---------------------------------------------------------------- formats */
 
 static int draw_format_arrays(const cli_options *o, const cli_info_facts *f, const kcl_storage *s) {
   char title[256] = "";

@@ -7,7 +7,6 @@
 #include "cli/spmv/check.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
-#include <math.h>
 
 enum { SAMPLES = CLI_PRODUCT_SAMPLES };
 

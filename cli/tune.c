@@ -9,7 +9,6 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl/bench.h"
-#include <math.h>
 #include <stdarg.h>
 
 /* Measures iterations and products, in samples of 0.02 s. */

@@ -3,8 +3,6 @@
 #include "distributed/distributed.h"
 #include "solver/operator.h"
 
-/* ---------------------------------------------------------------- products */
-
 static int check_shared_product(const kcl_distributed *m, const kcl_product *p) {
   kcl_context *ctx = m->comm->ctx;
   int rc = KCL_OK;
@@ -43,8 +41,6 @@ static int multiply_shared_product(kcl_distribution *self, kcl_engine *e, const 
                          (char *)p->y + (size_t)(j * m->held) * size, own);
   return rc;
 }
-
-/* ---------------------------------------------------------------- set-up */
 
 static int read_operator_options(kcl_system *s, const kcl_operator_options *o) {
   s->options = kcl_defaults;

@@ -2,7 +2,6 @@
 #include "cli/bench/bench.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/output.h"
-#include <math.h>
 
 static void put_csv_text(FILE *f, const char *v) { cli_csv_text(f, v), fputc(',', f); }
 

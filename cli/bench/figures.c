@@ -47,8 +47,6 @@ bool cli_bench_inconsistent(const cli_bench_row *r) {
          r->product.median > r->iteration.median;
 }
 
-/* ---------------------------------------------------------------- rates */
-
 double cli_bench_per_rhs(const cli_bench_row *r) {
   return cli_bench_time(r)->median / r->measured.nrhs;
 }
@@ -92,8 +90,6 @@ double cli_bench_speedup(const cli_bench_run *b, const cli_bench_row *r) {
 double cli_bench_with_matrix(const cli_bench_row *r) {
   return r->transfer.median + r->measured.seconds_upload;
 }
-
-/* ---------------------------------------------------------------- order */
 
 cli_bench_row *cli_bench_fastest(const cli_bench_run *b, int matrix, int place, bool alone) {
   cli_bench_row *best = NULL;

@@ -3,7 +3,6 @@
 #include "cli/bench/bench.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <math.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/terminal.h"
-#include <math.h>
 
 typedef struct row {
   char matrix[120], precond[32], why[400]; /* why it was not solved, or empty */

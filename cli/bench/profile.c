@@ -6,7 +6,6 @@
 #include "cli/ui/csv.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 /* ---------------------------------------------------------------- measuring */
 

@@ -11,7 +11,6 @@
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/terminal.h"
-#include <math.h>
 
 typedef struct shared_row { /* a product in one format */
   char matrix[96], format[32];

@@ -3,7 +3,6 @@
 #include "cli/draw/arrays.h"
 #include "cli/draw/svg.h"
 #include "cli/ui/output.h"
-#include <math.h>
 
 /* ---------------------------------------------------------------- lines of elements */
 

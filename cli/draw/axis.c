@@ -1,6 +1,5 @@
 /* Axes of pictures: where a value is, round ticks, their labels. */
 #include "cli/draw/svg.h"
-#include <math.h>
 
 static const double LARGEST = 1e300; /* so that ranges and ticks are finite */
 

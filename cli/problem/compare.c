@@ -2,7 +2,6 @@
 #include "cli/problem/problem.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <math.h>
 
 kcl_check_plan cli_check_plan(const cli_options *o, double tol) {
   return (kcl_check_plan){.method = o->check, .tol = tol, .atol = o->atol, .error = o->check_tol};

@@ -3,7 +3,6 @@
 #include "cli/ranks/ranks.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 const kcl_bench_plan cli_product_plan = {
     .iterations = 1000, .samples = CLI_PRODUCT_SAMPLES, .seconds = 0.14};

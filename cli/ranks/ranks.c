@@ -26,7 +26,6 @@ int cli_ranks_check(const cli_options *o) {
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
-#include <math.h>
 #include <signal.h>
 #include <time.h>
 

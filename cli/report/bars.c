@@ -2,7 +2,6 @@
  * be moved at the device's stream rate. The scale ends at eight times the fastest; longer bars are cut. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include <math.h>
 
 enum { PITCH = 20, TOP = 30, NUMBERS = 74 };
 

@@ -16,7 +16,6 @@
  * Faster: likewise, the other way. */
 #include "cli/report/compare.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 static const double LEVEL = 0.05; /* probability of a false alarm among all times of single runs */
 

@@ -4,7 +4,6 @@
 #include "cli/report/report.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 enum { MOST = 12 };
 

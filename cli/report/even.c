@@ -3,7 +3,6 @@
 #include "cli/draw/lines.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 enum { POINTS = 81, MOST = 7 };
 static const double LONGEST = 1e5, CUT = 3; /* iterations; the picture ends there */

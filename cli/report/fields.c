@@ -3,7 +3,6 @@
 #include "cli/report/report.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 typedef struct place { /* place of an object in the file: rows[3] */
   const char *path, *list;

@@ -30,8 +30,6 @@ bool cli_report_first(const cli_report_data *r, const cli_report_group *g, bool 
   return true;
 }
 
-/* ---------------------------------------------------------------- the groups */
-
 static cli_report_group *group_of(cli_report_data *r, const cli_bench_row *row) {
   for (int i = 0; i < r->group_count; i++)
     if (cli_bench_same_group(r->groups[i].key, row)) return &r->groups[i];
@@ -73,8 +71,6 @@ int cli_report_group_rows(cli_report_data *r) {
   }
   return 0;
 }
-
-/* ---------------------------------------------------------------- names */
 
 /* Copies a device name without trade marks and without the part after an @. */
 static void copy_clean_name(const char *name, char *out, size_t capacity) {

@@ -3,7 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/json.h"
-#include <math.h>
 
 static void print_definition(FILE *f, const char *name, const char *text) {
   if (!*text) return;

@@ -3,7 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 enum { ROWS = 64, COLUMNS = 40, PITCH = 18, CELL = 42, LONG = 22 };
 

@@ -5,8 +5,6 @@
 #include "cli/ui/say.h"
 #include <cjson/cJSON.h>
 
-/* ---------------------------------------------------------------- one file */
-
 static int fail_file(const cli_report_file *file, const char *at) {
   int line = 1, column = 1;
   at += strspn(at, " \t\r\n");
@@ -25,8 +23,6 @@ static int parse_report_file(cli_report_file *file) {
   if (!file->json) return fail_file(file, end ? end : file->text.data);
   return cli_report_fields(file->path, file->json, &file->solve);
 }
-
-/* ---------------------------------------------------------------- joining */
 
 static bool same_device(const cli_bench_place *a, const cli_bench_place *b) {
   return !strcmp(a->place, b->place) && !strcmp(a->layout, b->layout) &&

@@ -3,7 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 enum { HEIGHT = 300, LEFT = 58, LABELS = 20 };
 

@@ -3,7 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 enum { PITCH = 18, TOP = 26, NUMBERS = 128 };
 

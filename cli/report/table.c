@@ -2,7 +2,6 @@
  * sort and for tests that compare. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include <math.h>
 
 static const cli_report_column columns[] = {
     {"format", "storage format", CLI_BENCH_FORMAT, true},

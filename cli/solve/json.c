@@ -1,7 +1,6 @@
 /* The JSON of a solve. `krylocl solve --help` lists the fields. */
 #include "cli/ranks/report.h"
 #include "cli/ui/json.h"
-#include <math.h>
 
 /* Adds pairs of an iteration and the residual after it, at most about a thousand. */
 static void add_history(cJSON *o, const kcl_report *p) {

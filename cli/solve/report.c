@@ -2,7 +2,6 @@
 #include "cli/input/input.h"
 #include "cli/ranks/report.h"
 #include "cli/ui/terminal.h"
-#include <math.h>
 
 static void say_zeros(const cli_options *o, const kcl_setup_info *s) {
   char text[160];

@@ -5,8 +5,6 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 
-/* ---------------------------------------------------------------- checking */
-
 static const double *addend_column(const cli_product *p, int64_t j) {
   return p->y0 ? cli_column(p->y0, j) : NULL;
 }
@@ -47,8 +45,6 @@ int cli_check_product(kcl_context *ctx, const cli_options *o, const cli_product 
   }
   return 0;
 }
-
-/* ---------------------------------------------------------------- reports */
 
 /* Prints "row 17", and the column where there are several. */
 static void say_row_of_y(const cli_options *o, const cli_product_verdict *v, int64_t row,

@@ -6,7 +6,6 @@
 #include "cli/problem/problem.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <math.h>
 
 /* A system that is generated, or the operand. */
 typedef struct sample_system {

@@ -5,7 +5,6 @@
 #include "cli/ui/text.h"
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <time.h>
 
 void cli_json_number(cJSON *o, const char *key, double v) {

@@ -5,6 +5,7 @@
 #include "krylocl/check.h"
 #include "krylocl/device.h"
 #include <cjson/cJSON.h>
+#include <math.h>
 
 /* Adds a number with 17 digits; null if it is not finite. */
 void cli_json_number(cJSON *o, const char *key, double v);

@@ -7,7 +7,6 @@
 #include "cli/ui/text.h"
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 
 #define AT(field) offsetof(cli_options, field)
 static const cli_option table[] = {

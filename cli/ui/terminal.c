@@ -5,7 +5,6 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <fcntl.h>
-#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* Numbers, times and names as words for users, and the clock. Prints nothing. */
 #include "cli/ui/text.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>

@@ -5,6 +5,7 @@
 #include "cli/ui/codes.h"
 #include "krylocl/device.h"
 #include "krylocl/io.h"
+#include <math.h>
 
 /* Bytes of the character that begins at s in valid UTF-8; 0: none, or a control character. */
 int cli_character(const char *s);
