@@ -41,7 +41,8 @@ static double measure_format(const tuning *t, const char *format) {
   return best;
 }
 
-static CLI_PRINTF(2, 3) void note_result(tuning *t, const char *format, ...) {
+static void note_result(tuning *t, const char *format, ...) CLI_PRINTF(2, 3);
+static void note_result(tuning *t, const char *format, ...) {
   char line[160];
   va_list args;
   va_start(args, format);

@@ -119,7 +119,7 @@ static void say_uniqueness(const cli_options *o, const kcl_report *p) {
 }
 
 /* Prints the verdict in its colour, to which tolerance, and after how many iterations. */
-static void say_verdict(const cli_run *r, const kcl_report *p) {
+static void say_outcome(const cli_run *r, const kcl_report *p) {
   const cli_options *o = r->o;
   const bool absolute = r->asked.atol > 0 && p->true_relative_residual > r->asked.tol,
              direct = p->relative_residual < 0;
@@ -153,7 +153,7 @@ static void say_result(const cli_run *r, int64_t j) {
   if (j == 0 || strcmp(s->changes, r->results[j - 1].changes)) say_changes(o, s->changes);
   cli_say(o, "result      ");
   if (r->p.b->cols > 1) cli_say(o, "column %lld: ", (long long)j + 1);
-  say_verdict(r, p);
+  say_outcome(r, p);
   if (p->x_iteration < p->iterations)
     cli_say(o, "; x is the nearest, that of iteration %s", cli_count(p->x_iteration).s);
   if (p->residual_restarts)

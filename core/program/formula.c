@@ -3,7 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static KCL_PRINTF(3, 4) void append_text(char *text, size_t capacity, const char *format, ...) {
+static void append_text(char *text, size_t capacity, const char *format, ...) KCL_PRINTF(3, 4);
+static void append_text(char *text, size_t capacity, const char *format, ...) {
   size_t used = strlen(text);
   va_list args;
   va_start(args, format);

@@ -7,7 +7,8 @@ typedef struct series_key {
   size_t used;
 } series_key;
 
-static KCL_PRINTF(2, 3) void add_to_key(series_key *key, const char *format, ...) {
+static void add_to_key(series_key *key, const char *format, ...) KCL_PRINTF(2, 3);
+static void add_to_key(series_key *key, const char *format, ...) {
   const size_t left = KCL_SERIES_KEY - key->used;
   va_list args;
   va_start(args, format);
