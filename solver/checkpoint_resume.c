@@ -166,10 +166,10 @@ static void tell_resumption(const kcl_resuming *w) {
   kcl_selection *c = &w->s->selection;
   const kcl_checkpoint_reader *r = w->r;
   if (r->predecessor)
-    kcl_auto_say(c->changes, sizeof c->changes, "%s; the checkpoint before it is used\n", r->why);
-  kcl_auto_say(c->changes, sizeof c->changes, "resumed from %s at iteration %lld%s%s", r->path,
-               (long long)w->s->checkpoints->resumed_at,
-               w->other[0] ? ", from x alone: " : ", as if it had not been interrupted", w->other);
+    kcl_append(c->changes, sizeof c->changes, "%s; the checkpoint before it is used\n", r->why);
+  kcl_append(c->changes, sizeof c->changes, "resumed from %s at iteration %lld%s%s", r->path,
+             (long long)w->s->checkpoints->resumed_at,
+             w->other[0] ? ", from x alone: " : ", as if it had not been interrupted", w->other);
 }
 
 static int resume_loop(kcl_resuming *w) {

@@ -6,7 +6,6 @@
  * ill-conditioned.
  *
  * The factorisation has copies of all that it uses: it goes on by itself where the caller stops the solve. */
-#include "core/base/text.h"
 #include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <stdio.h>
@@ -174,12 +173,12 @@ static int accept(kcl_solver *s, kcl_loop *l, const factorisation *f, int k) {
 static void explain_rescue(kcl_solver *s, const factorisation *f) {
   kcl_selection *c = &s->selection;
   if (!c->direct)
-    kcl_auto_say(c->changes, sizeof c->changes, "%s%s did not reach the tolerance%s",
-                 c->changes[0] ? "\n" : "", c->way.method->name,
-                 c->way.method->least_squares ? " but for least squares" : "");
-  kcl_auto_say(c->changes, sizeof c->changes, "; %s in %s",
-               s->direct ? s->direct : "a direct solution came no nearer",
-               kcl_seconds_text(f->info.seconds).s);
+    kcl_append(c->changes, sizeof c->changes, "%s%s did not reach the tolerance%s",
+               c->changes[0] ? "\n" : "", c->way.method->name,
+               c->way.method->least_squares ? " but for least squares" : "");
+  kcl_append(c->changes, sizeof c->changes, "; %s in %s",
+             s->direct ? s->direct : "a direct solution came no nearer",
+             kcl_seconds_text(f->info.seconds).s);
 }
 
 static bool is_definite(const kcl_system *s) {

@@ -7,7 +7,6 @@
  * is.
  *
  * Least squares are not scaled: another x minimises |R (b - A x)|. A row of zeros makes A singular and asks for one. */
-#include "core/base/text.h"
 #include "core/matrix/structure.h"
 #include "solver/solver.h"
 #include <stdio.h>
