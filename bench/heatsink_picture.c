@@ -60,8 +60,6 @@ static int load(kcl_context *ctx, const char *size, const char *path, cut *c) {
   return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- the picture, in pixels */
-
 enum { LEFT = 80, TOP = 60, SCALE = 11, MARGIN = 2, RIGHT = 150, BOTTOM = 70 }; /* MARGIN: mm */
 
 static double width(const cut *c) { return SCALE * ((double)c->n[0] * c->mm[0] + 2 * MARGIN); }

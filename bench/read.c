@@ -157,12 +157,12 @@ static void show(const char *name, const result *r, double bytes, double slowest
 static int run(const char *plain, const char *packed, const char *single, int n, bool symmetric) {
   result scan = {0}, one = {0}, all = {0}, gz = {0}, gz_one = {0}, gz_single = {0};
   struct stat text, small;
-  int rc = make_files(plain, packed, n, symmetric) || stat(plain, &text) || stat(packed, &small) ||
-           in_child(by_fscanf, plain, 1, &scan) || in_child(by_krylocl, plain, 1, &one) ||
-           in_child(by_krylocl, plain, 0, &all) || in_child(by_krylocl, packed, 1, &gz_one) ||
-           in_child(by_krylocl, packed, 0, &gz) || gzip(plain, single) ||
-           in_child(by_krylocl, single, 0, &gz_single);
-  if (rc) return rc;
+  if (make_files(plain, packed, n, symmetric) || stat(plain, &text) || stat(packed, &small) ||
+      in_child(by_fscanf, plain, 1, &scan) || in_child(by_krylocl, plain, 1, &one) ||
+      in_child(by_krylocl, plain, 0, &all) || in_child(by_krylocl, packed, 1, &gz_one) ||
+      in_child(by_krylocl, packed, 0, &gz) || gzip(plain, single) ||
+      in_child(by_krylocl, single, 0, &gz_single))
+    return 1;
   double bytes = (double)text.st_size;
   printf("%.0f MB (.gz %.0f MB), %s, CSR %.0f MB\n\n", bytes * 1e-6, (double)small.st_size * 1e-6,
          symmetric ? "symmetric" : "general", one.csr * 1e-6);

@@ -98,6 +98,26 @@ static int report(const laplacian *l, kcl_solver *s, const char *options, int ro
   return different && !interpolates;
 }
 
+static double *make_rhs(int64_t n) {
+  double *b = malloc((size_t)n * sizeof *b);
+  for (int64_t i = 0; i < n; i++) b[i] = 1 + (double)(i % 3);
+  return b;
+}
+
+static kcl_entries entries_of(const laplacian *l, int64_t n) {
+  return (kcl_entries){.size = sizeof(kcl_entries),
+                       .rows = n,
+                       .cols = n,
+                       .nnz = l->start[n],
+                       .row = l->start,
+                       .col = l->col,
+                       .val = l->val,
+                       .layout = KCL_CSR,
+                       .row_bits = 64,
+                       .col_bits = 32,
+                       .type = 'd'};
+}
+
 int main(int argc, char **argv) {
   if (argc < 4) return fprintf(stderr, "usage: update POINTS ROUNDS OPTIONS [KEEP]\n"), 2;
   const int m = atoi(argv[1]), rounds = atoi(argv[2]);
@@ -108,24 +128,13 @@ int main(int argc, char **argv) {
   static double ratio[MOST_ROUNDS];
   int different = 0;
   laplacian l = {m, malloc((size_t)(n + 1) * 8), malloc((size_t)n * 20), malloc((size_t)n * 40)};
-  double *b = malloc((size_t)n * 8), *x[2] = {malloc((size_t)n * 8), malloc((size_t)n * 8)};
+  double *b = make_rhs(n), *x[2] = {malloc((size_t)n * 8), malloc((size_t)n * 8)};
   kcl_context *c = NULL;
   kcl_options *o = NULL;
   kcl_matrix *A = NULL;
   kcl_solver *fresh = NULL, *kept = NULL;
   fill_system(&l, 0);
-  for (int64_t i = 0; i < n; i++) b[i] = 1 + (double)(i % 3);
-  const kcl_entries e = {.size = sizeof e,
-                         .rows = n,
-                         .cols = n,
-                         .nnz = l.start[n],
-                         .row = l.start,
-                         .col = l.col,
-                         .val = l.val,
-                         .layout = KCL_CSR,
-                         .row_bits = 64,
-                         .col_bits = 32,
-                         .type = 'd'};
+  const kcl_entries e = entries_of(&l, n);
   must(kcl_context_create("cpu", 0, &c));
   must(kcl_options_create(&o)), must(kcl_options_parse(o, argv[3]));
   must(kcl_matrix_create(c, &e, &A));

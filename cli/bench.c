@@ -4,7 +4,6 @@
 #include "cli/bench/bench.h"
 #include "cli/ranks/ranks.h"
 #include "cli/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/terminal.h"
 #include <cjson/cJSON.h>

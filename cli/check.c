@@ -3,11 +3,9 @@
  * x must pass. */
 #include "cli/input/input.h"
 #include "cli/problem/problem.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
 
 typedef struct judged {
   kcl_certificate c;

@@ -2,7 +2,6 @@
 #include "cli/help.h"
 #include "cli/input/input.h"
 #include "cli/ui/say.h"
-#include <string.h>
 
 /* Name k of a list of values: "@solvers" is a list of the program, "=precond" an option of the library; NULL: no more. */
 static const char *name_of_values(const char *list, int n, int k) {

@@ -1,6 +1,5 @@
 /* krylocl convert: a matrix file in another format, named by the ending of the output. */
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 

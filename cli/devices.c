@@ -1,11 +1,8 @@
 /* krylocl devices: all devices with their measured memory rates. */
 #include "cli/drivers.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
-#include <math.h>
 
 /* Measures the stream rate; all 0 if that fails, with the reason in the context. */
 static kcl_stream measure_stream(kcl_context *ctx, const kcl_device *d) {

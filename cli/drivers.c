@@ -6,12 +6,8 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---------------------------------------------------------------- settings */
 
 /* True if PoCL can write its cache below this folder, or make it. */
 static bool can_make(const char *base, const char *folder) {
@@ -48,8 +44,6 @@ void cli_configure_drivers(void) {
   setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0);
   find_pocl_cache();
 }
-
-/* ---------------------------------------------------------------- what is missing */
 
 static bool folder_ends(const char *name, const char *ending) {
   size_t n = strlen(name), e = strlen(ending);

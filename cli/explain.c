@@ -2,12 +2,10 @@
 #include "cli/explain_ranks.h"
 #include "cli/input/input.h"
 #include "cli/problem/problem.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
 
 /* Prints one line per operation. The figures of the stage stand beside the first one. */
 static void say_stage(const cli_options *o, int number, const kcl_stage_info *s, double rate) {

@@ -10,9 +10,6 @@
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl/bench.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Measured; the sources are in docs/scaling.md. */
 typedef struct network {
@@ -143,8 +140,7 @@ int cli_explain_ranks(const cli_options *o, const kcl_csr *A, kcl_solver *s, con
   if (A->rows != A->cols || o->ranks > A->rows)
     return cli_fail(KCL_USAGE, "--ranks %lld: a square matrix with as many rows is needed",
                     (long long)o->ranks);
-  int rc = time_alone(s, &alone);
-  if (rc) return rc;
+  CLI_CALL(time_alone(s, &alone));
   count_waits(s, &sums, &products);
   cli_say(
       o,
@@ -156,7 +152,7 @@ int cli_explain_ranks(const cli_options *o, const kcl_csr *A, kcl_solver *s, con
       "halos", "sums", "iteration", "efficient");
   for (int64_t p = 1; p <= o->ranks; p = p < o->ranks && 2 * p > o->ranks ? o->ranks : 2 * p) {
     blocks b;
-    if ((rc = count_rank_blocks(A, (int)p, &b))) return rc;
+    CLI_CALL(count_rank_blocks(A, (int)p, &b));
     const double wait[2] = {p > 1 ? products * (n->latency + (double)b.halo * size / n->rate) : 0,
                             sums * n->latency * log2((double)p)};
     say_row(o, A, (int)p, &b, wait, alone);

@@ -1,5 +1,4 @@
 /* krylocl generate: a generated system as files. */
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 

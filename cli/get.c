@@ -1,6 +1,5 @@
 /* krylocl get: a matrix of the SuiteSparse collection, from the user's cache folder or the network. */
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 

@@ -2,7 +2,7 @@
 #include "cli/help.h"
 #include "cli/input/input.h"
 #include "cli/ui/terminal.h"
-#include <string.h>
+#include "cli/ui/text.h"
 
 static const char about[] =
     "solves sparse A x = b on OpenCL devices and on the CPU, checks the solution, "
@@ -95,10 +95,8 @@ static void print_usage(const cli_command *c) {
 /* Prints an example of each generated system. */
 static void print_kinds(void) {
   char text[1000] = "kinds:";
-  for (int i = 0; i < kcl_list_size(KCL_GENERATORS); i++) {
-    size_t used = strlen(text);
-    snprintf(text + used, sizeof text - used, " %s", kcl_list(KCL_GENERATORS, i).example);
-  }
+  for (int i = 0; i < kcl_list_size(KCL_GENERATORS); i++)
+    cli_append(text, sizeof text, " %s", kcl_list(KCL_GENERATORS, i).example);
   putchar('\n');
   cli_wrap(stdout, 0, 2, text, (int)strlen(text));
 }

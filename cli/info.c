@@ -2,12 +2,10 @@
 #include "cli/info.h"
 #include "cli/draw/plot.h"
 #include "cli/problem/problem.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
 
 /* A count as text; counts stop at 65,536 (krylocl.h). */
 static cli_text repeat_count(int64_t n) {

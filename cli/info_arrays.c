@@ -1,10 +1,8 @@
 /* krylocl info --arrays: the arrays of a small matrix in storage formats, as text, in JSON and as a picture. */
 #include "cli/draw/arrays.h"
 #include "cli/info.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
 
 int cli_info_check_arrays(const cli_options *o) {
   const bool one = o->formats && strcmp(o->formats, "all") && !strchr(o->formats, ',');
@@ -26,8 +24,6 @@ static int check_small(const cli_info_facts *f) {
   return cli_fail(KCL_USAGE, "--arrays shows at most %d rows and columns, and %s is %s x %s",
                   CLI_ARRAYS_ROWS, f->path, cli_count(A->rows).s, cli_count(A->cols).s);
 }
-
-/* ---------------------------------------------------------------- text */
 
 static int widest_element(const kcl_storage_array *a) {
   int widest = 1;
@@ -66,8 +62,6 @@ static void say_storage(const cli_options *o, const kcl_storage *s, int64_t rows
   }
 }
 
-/* ---------------------------------------------------------------- JSON */
-
 static void json_array(cJSON *list, const kcl_storage_array *a) {
   cJSON *one = cli_json_item(list);
   const int parts = a->complex ? 2 : 1;
@@ -87,8 +81,6 @@ static void json_storage(cJSON *one, const kcl_storage *s) {
     cli_json_count(integers, s->integer[i].name, s->integer[i].value);
   for (int i = 0; i < s->arrays; i++) json_array(arrays, &s->array[i]);
 }
-
-/* ---------------------------------------------------------------- formats */
 
 static int draw_format_arrays(const cli_options *o, const cli_info_facts *f, const kcl_storage *s) {
   char title[256] = "";

@@ -3,7 +3,6 @@
 #include "cli/ui/csv.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include <math.h>
 
 const char *cli_info_symmetry(const kcl_stats *s) {
   if (s->hermitian) return s->symmetric ? "symmetric" : "Hermitian";

@@ -1,11 +1,9 @@
 /* krylocl list: the names that options take, a line each. */
 #include "cli/help.h"
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
 
 static const char *const words[] = {"formats",    "solvers", "preconds",  "parameters",
                                     "generators", "devices", "collection"};

@@ -16,8 +16,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>

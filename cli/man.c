@@ -1,7 +1,6 @@
 /* krylocl man: the manual page krylocl(1) in man(7), from the program's own tables. */
 #include "cli/help.h"
 #include <ctype.h>
-#include <string.h>
 
 /* Prints one line of text: hyphens as they are typed in options, and no line that looks like a request of troff. */
 static void man_text(const char *s, int n) {

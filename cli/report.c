@@ -1,7 +1,6 @@
 /* krylocl report: pages, figures and tables from the JSON of bench and solve, and the comparison of two runs. */
 #include "cli/report.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 
 /* Prints the recommendations, one line each. */

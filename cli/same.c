@@ -4,7 +4,6 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include <limits.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

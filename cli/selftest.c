@@ -1,11 +1,9 @@
 /* krylocl selftest: are the kernels of a device right? Every storage format, method and preconditioner on generated systems, compared with
  * compensated sums on the host. */
 #include "cli/selftest/selftest.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
 
 /* One group of tests in one precision: a line of the table. */
 static int run_group(cli_battery *t, int (*group)(cli_battery *), cJSON *list) {
@@ -100,14 +98,12 @@ const cli_command cli_selftest = {
     .run = run_selftest,
     .notes =
         "Every storage format multiplies, every method and every preconditioner solves small "
-        "generated "
-        "systems. Products are compared row by row with their rounding bounds, solutions by "
-        "residuals, "
-        "all with compensated sums on the host. bits: solves with reproducible sums (solve "
-        "--reproducible), of which every device has the same checksums of x. --device all tests "
-        "every device. --precision takes "
-        "several, such as s,d,c,z; without it d, or s on a device without double precision. What a "
-        "format or a preconditioner refuses is no fault; --verbose says why.\n"
+        "generated systems. Products are compared row by row with their rounding bounds, solutions "
+        "by residuals, all with compensated sums on the host. bits: solves with reproducible sums "
+        "(solve --reproducible), of which every device has the same checksums of x. --device all "
+        "tests every device. --precision takes several, such as s,d,c,z; without it d, or s on a "
+        "device without double precision. What a format or a preconditioner refuses is no fault; "
+        "--verbose says why.\n"
         "\n"
         "Exit code 6 if a test is wrong. The output is meant for a report to the vendor of a "
         "driver.\n"

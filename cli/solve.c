@@ -6,7 +6,6 @@
 #include "cli/ranks/launch.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/output.h"
@@ -153,7 +152,6 @@ static int nrhs_at_once(const cli_run *r) {
 }
 
 static int solve_all_blocks(kcl_context *ctx, cli_run *r) {
-  int rc = 0;
   cli_progress progress = cli_progress_begin(r->o);
   cli_interrupt_begin(r->o);
   cli_checkpoint_begin(r->o);
@@ -161,24 +159,21 @@ static int solve_all_blocks(kcl_context *ctx, cli_run *r) {
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   cli_busy(r->o, "setting up");
-  CLI_TRY(cli_lib(cli_setup(ctx, r)));
-  CLI_TRY(cli_lib(
-      kcl_device_current(ctx, &r->device))); /* the CPU, where a driver fails its self-test */
-  CLI_TRY(cli_lib(cli_checkpoint_use(r)));
+  CLI_CALL(cli_lib(cli_setup(ctx, r)));
+  /* It is the CPU where a driver fails its self-test. */
+  CLI_CALL(cli_lib(kcl_device_current(ctx, &r->device)));
+  CLI_CALL(cli_lib(cli_checkpoint_use(r)));
   cli_describe(r);
-  CLI_TRY(cli_lib(kcl_profile_take(ctx, &r->profile.setup)));
+  CLI_CALL(cli_lib(kcl_profile_take(ctx, &r->profile.setup)));
   cli_report_method(r);
   cli_interrupt_computing();
   cli_busy(r->o, "solving");
-  for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs) {
-    CLI_TRY(solve_block(ctx, r, j));
-  }
-  CLI_TRY(cli_lib(kcl_profile_take(ctx, &r->profile.solve)));
-  CLI_TRY(cli_solves_end(ctx, r));
+  for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs)
+    CLI_CALL(solve_block(ctx, r, j));
+  CLI_CALL(cli_lib(kcl_profile_take(ctx, &r->profile.solve)));
+  CLI_CALL(cli_solves_end(ctx, r));
   cli_describe(r); /* "auto" may have changed the choice */
-done:
-  cli_idle();
-  return rc;
+  return 0;
 }
 
 typedef struct checking {
@@ -361,9 +356,11 @@ static int run_solve(kcl_context *ctx, const cli_options *o) {
   r.asked = options_of(o, (kcl_type)cli_ranks_tell((int)r.p.precision));
   if (cli_rank()) return serve_rank_0(ctx, &r);
   r.asked.near_null = r.p.near_null;
-  CLI_CALL(solve_all_blocks(ctx, &r));
-  const int rc = r.solved ? write_and_report(ctx, &r, begin)
-                          : cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration");
+  int rc = solve_all_blocks(ctx, &r);
+  cli_idle();
+  CLI_CALL(rc);
+  rc = r.solved ? write_and_report(ctx, &r, begin)
+                : cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration");
   /* A thread that was abandoned may still compute, so nothing is freed, on no rank: the others would wait for this one. */
   if (cli_ranks_tell(cli_interrupted() || device_was_lost(&r)))
     cli_leave(cli_ranks_end(cli_exit_code(rc)));

@@ -5,10 +5,8 @@
 #include "cli/ranks/ranks.h"
 #include "cli/solve/solve.h"
 #include "cli/spmv/check.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
-#include <math.h>
 
 enum { SAMPLES = CLI_PRODUCT_SAMPLES };
 

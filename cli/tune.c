@@ -6,17 +6,15 @@
 #include "cli/input/input.h"
 #include "cli/problem/problem.h"
 #include "cli/tune/kernels.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include "krylocl/bench.h"
-#include <math.h>
 #include <stdarg.h>
 
 /* Measures iterations and products, in samples of 0.02 s. */
 static const kcl_bench_plan plan = {.iterations = 1000, .samples = 5, .seconds = 0.2, .noise = -1};
-static const double GAIN =
-    0.97; /* a new time must be below this share of the old one; above it is noise */
+/* A new time must be below this share of the old one; above it is noise. */
+static const double GAIN = 0.97;
 static const double SHARE = 0.7; /* share of --seconds for trials */
 
 typedef struct tuning {
@@ -46,13 +44,12 @@ static double measure_format(const tuning *t, const char *format) {
 static void note_result(tuning *t, const char *format, ...) CLI_PRINTF(2, 3);
 static void note_result(tuning *t, const char *format, ...) {
   char line[160];
-  size_t used = strlen(t->remark);
   va_list args;
   va_start(args, format);
   vsnprintf(line, sizeof line, format, args);
   va_end(args);
   cli_say(t->o, "%s\n", line);
-  snprintf(t->remark + used, sizeof t->remark - used, "%s\n", line);
+  cli_append(t->remark, sizeof t->remark, "%s\n", line);
 }
 
 typedef struct search { /* of one tunable */
@@ -67,9 +64,8 @@ static int try_value(tuning *t, search *f, int v, double *time) {
   CLI_CALL(cli_lib(kcl_tunable_set(t->ctx, f->u->name, v)));
   cli_busy(t->o, "tuning %s: %d", f->u->name, v);
   *time = measure_format(t, f->format);
-  size_t used = strlen(f->tried);
-  snprintf(f->tried + used, sizeof f->tried - used, "%s %d: %s", used ? "," : "", v,
-           isfinite(*time) ? cli_seconds(*time).s : "not possible");
+  cli_append(f->tried, sizeof f->tried, "%s %d: %s", *f->tried ? "," : "", v,
+             isfinite(*time) ? cli_seconds(*time).s : "not possible");
   if (*time < f->time) f->best = v, f->time = *time;
   return 0;
 }
@@ -92,9 +88,9 @@ static int walk_values(tuning *t, search *f) {
 }
 
 static int measure_with(tuning *t, const search *f, int value, double *seconds) {
-  int rc = cli_lib(kcl_tunable_set(t->ctx, f->u->name, value));
-  if (!rc) *seconds = measure_format(t, f->format);
-  return rc;
+  CLI_CALL(cli_lib(kcl_tunable_set(t->ctx, f->u->name, value)));
+  *seconds = measure_format(t, f->format);
+  return 0;
 }
 
 /* Times the best value against the current one in pairs and returns whether it is faster. f->time and *before
@@ -182,10 +178,9 @@ static int report_tuning(tuning *t, kcl_solver *s) {
   char list[2000] = "";
   kcl_solver_info(s, &info);
   for (int i = 0; i < info.timings; i++) {
-    size_t used = strlen(list);
     kcl_solver_timing(s, i, &m);
-    snprintf(list + used, sizeof list - used, "%s%s in %s %s", i ? ", " : "", m.solver, m.format,
-             cli_seconds(m.seconds_per_iteration).s);
+    cli_append(list, sizeof list, "%s%s in %s %s", i ? ", " : "", m.solver, m.format,
+               cli_seconds(m.seconds_per_iteration).s);
   }
   cli_say(t->o, "formats     %s\n", *list ? list : "no other candidate by predicted bytes");
   cli_say(t->o, "chosen      %s in %s (%s): %s\n", info.solver, info.format, info.kernel,
@@ -248,22 +243,19 @@ const cli_command cli_tune = {
     .notes =
         "Tries the tunables one after another, powers of two up and down, each with a validated "
         "product, and keeps a value that is faster in each of six pairs of timings, old and new "
-        "one "
-        "after another, and gains 3 % or more in their median. Writes them to the device's file in "
-        "the cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), or to -o "
-        "FILE: lines \"name = value\", comments after #. Every run reads the device's file, or "
-        "$KRYLOCL_TUNE=FILE instead; if that is set but empty, none. To undo, delete that file.\n"
+        "one after another, and gains 3 % or more in their median. Writes them to the device's "
+        "file in the cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), "
+        "or to -o FILE: lines \"name = value\", comments after #. Every run reads the device's "
+        "file, or $KRYLOCL_TUNE=FILE instead; if that is set but empty, none. To undo, delete that "
+        "file.\n"
         "\n"
         "Then formats are timed and, with --solver auto, the variants of cg; --format auto and "
         "--solver auto choose by this record in later runs. Without --solver the method is the one "
         "that --solver auto begins with.\n"
         "\n"
         "--kernels compiles programs for the device into the cache folder, so that first solves "
-        "find "
-        "them there: for a list of generated systems of several structures and sizes, each in the "
-        "format that auto begins with or in --format, with each method and preconditioner that "
-        "auto "
-        "may choose or with --solver and --precond. With an operand, for that system alone. With "
-        "--seconds N nothing is begun after N seconds. gmres, which takes longest, is compiled "
-        "only "
-        "if it is named.\n"};
+        "find them there: for a list of generated systems of several structures and sizes, each in "
+        "the format that auto begins with or in --format, with each method and preconditioner that "
+        "auto may choose or with --solver and --precond. With an operand, for that system alone. "
+        "With --seconds N nothing is begun after N seconds. gmres, which takes longest, is "
+        "compiled only if it is named.\n"};

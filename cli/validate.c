@@ -3,7 +3,6 @@
 #include "cli/input/input.h"
 #include "cli/ranks/shares.h"
 #include "cli/same.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
 #include "krylocl/check.h"

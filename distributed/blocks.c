@@ -5,8 +5,6 @@
 
 enum { MOST = 2 * KCL_MOST_STAGE_OPS }; /* numbers of a sum, per right-hand side */
 
-/* ---------------------------------------------------------------- which blocks */
-
 int kcl_blocks_begin(kcl_comm *c) {
   kcl_context *ctx = c->ctx;
   const bool asked = kcl_comm_differs(c, ctx->reproducible);
@@ -44,8 +42,6 @@ int kcl_blocks_align(kcl_comm *c, int64_t *first) {
   }
   return KCL_OK;
 }
-
-/* ---------------------------------------------------------------- sums */
 
 /* A message: the status, then the partial sums [n, blocks]. */
 static int gather_block_sums(kcl_comm *c, int status, int n, int64_t blocks, const double *own) {
@@ -109,8 +105,6 @@ static double ranks_norm(kcl_ranks *r, kcl_type type, const void *v, int64_t n) 
   if (c->ranks.sum_rows) return norm_by_blocks(c, type, v, n, most);
   return most * sqrt(kcl_comm_total(c, own / most * (own / most)));
 }
-
-/* ---------------------------------------------------------------- opening */
 
 int kcl_blocks_open(kcl_comm *c, int nrhs) {
   c->ranks.norm = ranks_norm;

@@ -312,7 +312,7 @@ void kcl_distributed_fingerprint(const kcl_distribution *self, kcl_fingerprint *
 /* The sums above, for the engine in use. */
 void kcl_distributed_add_sizes(kcl_distributed *m, const kcl_engine *e);
 /* The part that a solver and an operator have in common (setup.c): the calls of the owner, and the rows of this rank with their domain.
- * layout: of A; taken: A, to be freed as soon as it is not needed, or NULL. */
+ * layout: of A; taken: A, to be freed as soon as it is not needed, or NULL. Retains the context, which the owner releases. */
 int kcl_distributed_create(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_system *s,
                            kcl_distributed **out);
 int kcl_distributed_begin(kcl_distributed *m, MPI_Comm comm);

@@ -3,8 +3,6 @@
 #include "distributed/distributed.h"
 #include "solver/operator.h"
 
-/* ---------------------------------------------------------------- products */
-
 static int check_shared_product(const kcl_distributed *m, const kcl_product *p) {
   kcl_context *ctx = m->comm->ctx;
   int rc = KCL_OK;
@@ -43,8 +41,6 @@ static int multiply_shared_product(kcl_distribution *self, kcl_engine *e, const 
                          (char *)p->y + (size_t)(j * m->held) * size, own);
   return rc;
 }
-
-/* ---------------------------------------------------------------- set-up */
 
 static int read_operator_options(kcl_system *s, const kcl_operator_options *o) {
   s->options = kcl_defaults;
@@ -92,16 +88,13 @@ static int set_up_operator(kcl_distributed *m, kcl_operator *op, const kcl_csr *
   return KCL_OK;
 }
 
-static int create_shared_operator(kcl_context *ctx, kcl_mpi_layout layout, kcl_operator **op,
+static int create_shared_operator(kcl_context *ctx, kcl_mpi_layout layout, kcl_operator **out,
                                   kcl_distributed **m) {
-  int rc = kcl_alloc(ctx, 1, sizeof **op, "an operator", (void **)op);
-  if (!rc) rc = kcl_distributed_create(ctx, layout, NULL, &(*op)->system, m);
-  if (rc) {
-    free(*op), *op = NULL;
-    return rc;
-  }
-  kcl_context_retain(ctx);
+  KCL_OWNED kcl_operator *op = NULL;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *op, "an operator", (void **)&op));
+  KCL_CALL(kcl_distributed_create(ctx, layout, NULL, &op->system, m));
   (*m)->calls.multiply = multiply_shared_product;
+  *out = op, op = NULL;
   return KCL_OK;
 }
 
@@ -111,11 +104,11 @@ int kcl_mpi_operator_create(kcl_context *ctx, MPI_Comm comm, const kcl_csr *A,
   const kcl_operator_options *o = options ? options : &kcl_operator_defaults;
   KCL_OWNED_BY(kcl_operator_free) kcl_operator *op = NULL;
   kcl_distributed *m = NULL;
-  int count, rc;
+  int count;
   KCL_ENTER(ctx);
   MPI_Comm_size(comm, &count);
   if (count == 1) return kcl_operator_create(ctx, A, o, out);
-  rc = kcl_need(ctx, "out", out);
+  int rc = kcl_need(ctx, "out", out);
   if (!rc) *out = NULL;
   if (!rc && (unsigned)layout > KCL_MPI_ROWS)
     rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)layout);

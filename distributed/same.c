@@ -41,8 +41,7 @@ int kcl_comm_same_options(kcl_comm *c, kcl_mpi_layout layout, const kcl_options 
   const int64_t near_null = rows && o->near_null ? o->near_null->cols : 0;
   snprintf(lines, sizeof lines,
            "layout=%s\nreproducible=%d\nsolver=%s\nprecond=%s\nparameters=%s\nformat=%s\nprecision="
-           "%c\ntol=%."
-           "17g\natol=%.17g\n"
+           "%c\ntol=%.17g\natol=%.17g\n"
            "max_iter=%lld\nrestart=%d\nsymmetry=%s\nscale=%s\nmixed=%d\n"
            "number of near-null vectors=%lld\npartition=%s\nshares=%s\n",
            rows ? "KCL_MPI_ROWS" : "KCL_MPI_ROOT", c->ctx->reproducible, o->solver, o->precond,

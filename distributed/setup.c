@@ -225,6 +225,7 @@ int kcl_distributed_create(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **ta
                          .layout = layout,
                          .taken = taken};
   *s = (kcl_system){.ctx = ctx, .distribution = &m->calls};
+  kcl_context_retain(ctx);
   *out = m;
   return KCL_OK;
 }
@@ -238,17 +239,14 @@ int kcl_distributed_begin(kcl_distributed *m, MPI_Comm comm) {
   return KCL_OK;
 }
 
-static int new_solver(kcl_context *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_solver **out,
+static int new_solver(kcl_context *ctx, const kcl_shared_input *in, kcl_solver **out,
                       kcl_distributed **m) {
-  int rc = kcl_alloc(ctx, 1, sizeof **out, "a solver", (void **)out);
-  if (!rc) rc = kcl_distributed_create(ctx, layout, taken, &(*out)->system, m);
-  if (rc) {
-    free(*out), *out = NULL;
-    return rc;
-  }
-  kcl_context_retain(ctx);
-  (*m)->selection = &(*out)->selection;
-  (*out)->selection.resume = kcl_resume, (*out)->selection.solver = *out;
+  KCL_OWNED kcl_solver *s = NULL;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *s, "a solver", (void **)&s));
+  KCL_CALL(kcl_distributed_create(ctx, in->layout, in->taken, &s->system, m));
+  (*m)->selection = &s->selection;
+  s->selection.resume = kcl_resume, s->selection.solver = s;
+  *out = s, s = NULL;
   return KCL_OK;
 }
 
@@ -265,15 +263,15 @@ int kcl_distributed_setup(kcl_context *ctx, MPI_Comm comm, const kcl_shared_inpu
                           kcl_solver **out) {
   KCL_OWNED_BY(kcl_solver_free) kcl_solver *s = NULL;
   kcl_distributed *m = NULL;
-  int count, rc;
+  int count;
   KCL_ENTER(ctx);
   MPI_Comm_size(comm, &count);
-  rc = kcl_need(ctx, "out", out);
+  int rc = kcl_need(ctx, "out", out);
   if (!rc) *out = NULL;
   if (!rc && (unsigned)in->layout > KCL_MPI_ROWS)
     rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)in->layout);
   const bool alone = count == 1;
-  if (!rc && !alone) rc = new_solver(ctx, in->layout, in->taken, &s, &m);
+  if (!rc && !alone) rc = new_solver(ctx, in, &s, &m);
   KCL_CALL(kcl_mpi_agree(ctx, comm, rc));
   if (alone) return set_up_alone(ctx, in, out);
   m->M = in->own.M, m->before = in->own.before, m->keep = in->own.keep;

@@ -169,9 +169,8 @@ static double first_diagonal(const kcl_csr *A) {
 int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out) {
   kcl_comm *c = d->comm;
   mirror m = {0};
-  int rc = kcl_comm_agree(c, kcl_csr_stats(c->ctx, A->interior, out));
-  if (!rc && c->ranks.rows == c->ranks.columns) rc = compare_boundaries(d, A, &m);
-  if (rc) return rc;
+  KCL_CALL(kcl_comm_agree(c, kcl_csr_stats(c->ctx, A->interior, out)));
+  if (c->ranks.rows == c->ranks.columns) KCL_CALL(compare_boundaries(d, A, &m));
   out->hermitian = kcl_comm_total(c, m.hermitian + !out->hermitian) == 0;
   out->symmetric = kcl_comm_total(c, m.symmetric + !out->symmetric) == 0;
   out->asymmetry = kcl_comm_largest(c, fmax(m.asymmetry, out->asymmetry));

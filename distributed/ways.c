@@ -1,6 +1,5 @@
 /* Ways to solve on several ranks: which run, and an engine of one on every rank. All ranks take the plan of rank 0; each chooses a
  * format by its own rows. */
-#include "core/base/text.h"
 #include "distributed/distributed.h"
 #include "solver/engine/reproducible.h"
 #include <stdio.h>

@@ -8,8 +8,6 @@
 #include "factors/factored.h"
 #include <stdio.h>
 
-/* ---------------------------------------------------------------- what M owns */
-
 /* The product by (I + *N)^-1, which takes *N over. before: that of a matrix with its pattern, or NULL. */
 static int triangular_operation(kcl_preconditioner *M, kcl_csr **N, const kcl_stored *before,
                                 kcl_stored **out) {
@@ -70,8 +68,6 @@ static void scale_columns(kcl_factors *f, const double *c) {
   }
 }
 
-/* ---------------------------------------------------------------- keeping */
-
 static void write_note(kcl_preconditioner *M, const kcl_factored *F, const char *what,
                        double fill) {
   size_t n = (size_t)snprintf(M->note, sizeof M->note, "%s, %.1f entries per row", what, fill);
@@ -105,8 +101,6 @@ int kcl_factored_keep(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f,
   if (m) KCL_CALL(add_exchange(M, m, n));
   return KCL_OK;
 }
-
-/* ---------------------------------------------------------------- application */
 
 /* y = (I + N)^-1 x, N factor `which`; `other` is overwritten. */
 static void solve_factored(kcl_program *k, const kcl_preconditioner *M, int which, bool adjoint,

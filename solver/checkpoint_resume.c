@@ -142,11 +142,10 @@ static int go_on(const kcl_resuming *w) {
   kcl_executor *ex = &l->engine->executor;
   const kcl_program *k = l->engine->program;
   double target[KCL_MAX_NRHS] = {0};
-  int rc = read_vector(w, k->x);
-  for (kcl_vec v = 0; v < k->vectors && !rc; v++)
-    if (v != k->x && kcl_vector_carried(k, v)) rc = read_vector(w, v);
-  if (!rc) rc = read_state(w);
-  if (rc) return rc;
+  KCL_CALL(read_vector(w, k->x));
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (v != k->x && kcl_vector_carried(k, v)) KCL_CALL(read_vector(w, v));
+  KCL_CALL(read_state(w));
   for (int i = 0; i < l->nrhs; i++) target[i] = kcl_square(l->rhs[i].target);
   KCL_CALL(ex->set_state(ex, l->control, target));
   if (w->r->head.since > kcl_replacement_interval(k)) return kcl_checkpoint_damaged(w->r);
@@ -167,21 +166,20 @@ static void tell_resumption(const kcl_resuming *w) {
   kcl_selection *c = &w->s->selection;
   const kcl_checkpoint_reader *r = w->r;
   if (r->predecessor)
-    kcl_auto_say(c->changes, sizeof c->changes, "%s; the checkpoint before it is used\n", r->why);
-  kcl_auto_say(c->changes, sizeof c->changes, "resumed from %s at iteration %lld%s%s", r->path,
-               (long long)w->s->checkpoints->resumed_at,
-               w->other[0] ? ", from x alone: " : ", as if it had not been interrupted", w->other);
+    kcl_append(c->changes, sizeof c->changes, "%s; the checkpoint before it is used\n", r->why);
+  kcl_append(c->changes, sizeof c->changes, "resumed from %s at iteration %lld%s%s", r->path,
+             (long long)w->s->checkpoints->resumed_at,
+             w->other[0] ? ", from x alone: " : ", as if it had not been interrupted", w->other);
 }
 
 static int resume_loop(kcl_resuming *w) {
   kcl_loop *l = w->l;
   const kcl_saved_head *h = &w->r->head;
-  int rc = read_rhs(w);
-  if (!rc) rc = check_scaling(w);
-  for (int i = 0; i < l->nrhs && !rc; i++) rc = read_saved_history(w, i);
-  if (!rc) rc = kcl_resume_engine(w);
-  if (!rc) rc = kcl_resume_compare(w);
-  if (rc) return rc;
+  KCL_CALL(read_rhs(w));
+  KCL_CALL(check_scaling(w));
+  for (int i = 0; i < l->nrhs; i++) KCL_CALL(read_saved_history(w, i));
+  KCL_CALL(kcl_resume_engine(w));
+  KCL_CALL(kcl_resume_compare(w));
   for (int i = 0; i < l->nrhs; i++) restore_rhs(w, i);
   l->shared = h->shared, l->method_changed = h->method_changed != 0;
   w->s->checkpoints->resumed_at = l->resumed_at = kcl_loop_iterations(l);

@@ -195,8 +195,8 @@ static bool checkpoint_due(kcl_checkpoints *c, const kcl_loop *l) {
 static void tell_checkpoint_failure(kcl_solver *s) {
   kcl_selection *c = &s->selection;
   if (!s->checkpoints->failed)
-    kcl_auto_say(c->changes, sizeof c->changes, "%sno checkpoint was written: %s",
-                 c->changes[0] ? "\n" : "", kcl_error());
+    kcl_append(c->changes, sizeof c->changes, "%sno checkpoint was written: %s",
+               c->changes[0] ? "\n" : "", kcl_error());
   s->checkpoints->failed = true;
 }
 

@@ -52,9 +52,9 @@ static void tell_fallback(kcl_solver *s) {
     if (s->readback->rhs[i].known && s->readback->rhs[i].at.iteration > at)
       at = s->readback->rhs[i].at.iteration;
   snprintf(to->changes, sizeof to->changes, "%s", from->changes);
-  kcl_auto_say(to->changes, sizeof to->changes,
-               "%sthe device was lost (%s); continued on the CPU from x of iteration %lld",
-               to->changes[0] ? "\n" : "", s->lost_why, (long long)at);
+  kcl_append(to->changes, sizeof to->changes,
+             "%sthe device was lost (%s); continued on the CPU from x of iteration %lld",
+             to->changes[0] ? "\n" : "", s->lost_why, (long long)at);
 }
 
 /* Settings of this call; checkpoints are written by whoever solves. */

@@ -90,10 +90,9 @@ int kcl_operator_multiply(kcl_operator *op, int adjoint, const void *alpha, cons
 int kcl_operator_apply(kcl_operator *op, const kcl_product *p) {
   if (!op) return kcl_need(NULL, "op", op);
   kcl_context *ctx = op->system.ctx;
-  int rc = kcl_need(ctx, "p", p);
-  if (!rc && !op->system.distribution) rc = kcl_need(ctx, "x", p->x);
-  if (!rc && !op->system.distribution) rc = kcl_need(ctx, "y", p->y);
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "p", p));
+  if (!op->system.distribution) KCL_CALL(kcl_need(ctx, "x", p->x));
+  if (!op->system.distribution) KCL_CALL(kcl_need(ctx, "y", p->y));
   const int32_t place = p->buffers ? KCL_OPENCL : KCL_HOST;
   const kcl_vectors x = {.size = sizeof x,
                          .data = (void *)(uintptr_t)p->x,

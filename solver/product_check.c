@@ -123,10 +123,9 @@ int kcl_product_compare(kcl_context *ctx, const kcl_csr *A, kcl_type arithmetic,
                         const double *alpha, const double *x, const double *beta, const double *y0,
                         const double *y, const double *other, kcl_product_difference *out) {
   checking c = {.A = A, .arithmetic = arithmetic, .x = x, .y = y};
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "out", out));
   *out = (kcl_product_difference){0};
-  if ((rc = kcl_need(ctx, "other", other))) return rc;
+  KCL_CALL(kcl_need(ctx, "other", other));
   return compare_update(ctx, &c, alpha, beta, y0, other, out);
 }
 
@@ -135,9 +134,8 @@ int kcl_update_check(kcl_context *ctx, const kcl_csr *A, kcl_type arithmetic, co
                      kcl_product_error *out) {
   checking c = {.A = A, .arithmetic = arithmetic, .x = x, .y = y};
   kcl_product_difference d = {0};
-  int rc = kcl_need(ctx, "out", out);
-  if (rc) return rc;
-  rc = compare_update(ctx, &c, alpha, beta, y0, NULL, &d);
+  KCL_CALL(kcl_need(ctx, "out", out));
+  const int rc = compare_update(ctx, &c, alpha, beta, y0, NULL, &d);
   *out = (kcl_product_error){d.ratio, d.row, d.difference, d.bound};
   return rc;
 }

@@ -6,7 +6,6 @@
  * ill-conditioned.
  *
  * The factorisation has copies of all that it uses: it goes on by itself where the caller stops the solve. */
-#include "core/base/text.h"
 #include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <stdio.h>
@@ -104,9 +103,8 @@ static int prepare_rescue(kcl_solver *s, kcl_loop *l, factorisation *f) {
   if (s->factored_A) f->scaled = s->factored_scaled;
   for (int i = 0; i < l->nrhs; i++) {
     bool out;
-    int rc = unsolved(s, l, i, &out);
-    if (!rc && out) rc = add_answer(&s->system, l, i, f);
-    if (rc) return rc;
+    KCL_CALL(unsolved(s, l, i, &out));
+    if (out) KCL_CALL(add_answer(&s->system, l, i, f));
   }
   if (!f->k) return KCL_OK;
   f->A = s->factored_A, f->factor = s->factor;
@@ -175,12 +173,12 @@ static int accept(kcl_solver *s, kcl_loop *l, const factorisation *f, int k) {
 static void explain_rescue(kcl_solver *s, const factorisation *f) {
   kcl_selection *c = &s->selection;
   if (!c->direct)
-    kcl_auto_say(c->changes, sizeof c->changes, "%s%s did not reach the tolerance%s",
-                 c->changes[0] ? "\n" : "", c->way.method->name,
-                 c->way.method->least_squares ? " but for least squares" : "");
-  kcl_auto_say(c->changes, sizeof c->changes, "; %s in %s",
-               s->direct ? s->direct : "a direct solution came no nearer",
-               kcl_seconds_text(f->info.seconds).s);
+    kcl_append(c->changes, sizeof c->changes, "%s%s did not reach the tolerance%s",
+               c->changes[0] ? "\n" : "", c->way.method->name,
+               c->way.method->least_squares ? " but for least squares" : "");
+  kcl_append(c->changes, sizeof c->changes, "; %s in %s",
+             s->direct ? s->direct : "a direct solution came no nearer",
+             kcl_seconds_text(f->info.seconds).s);
 }
 
 static bool is_definite(const kcl_system *s) {

@@ -7,7 +7,6 @@
  * is.
  *
  * Least squares are not scaled: another x minimises |R (b - A x)|. A row of zeros makes A singular and asks for one. */
-#include "core/base/text.h"
 #include "core/matrix/structure.h"
 #include "solver/solver.h"
 #include <stdio.h>
@@ -98,15 +97,13 @@ static int equilibrate(kcl_system *s) {
   kcl_distribution *d = s->distribution;
   kcl_stats scaled = s->stats;
   double start = kcl_now(), ratio = s->stats.row_ratio;
-  int rc =
-      s->scale_as ? copy_scaling(s) : kcl_equilibrate(s->ctx, s->A, mirrored, s->halo, &s->scaling);
-  if (rc) return rc;
+  KCL_CALL(s->scale_as ? copy_scaling(s)
+                       : kcl_equilibrate(s->ctx, s->A, mirrored, s->halo, &s->scaling));
   KCL_CALL(kcl_system_convert(s));
   if (!mirrored) s->converted->symmetry = KCL_GENERAL;
   s->seconds_convert += kcl_now() - start, start = kcl_now();
-  rc = d ? d->count(d, &scaled) : kcl_csr_values(s->ctx, s->converted, NULL, s->runs, &scaled);
-  if (!rc && !d && !s->repeats_known) rc = kcl_compression(s->ctx, s->converted, NULL, &scaled);
-  if (rc) return rc;
+  KCL_CALL(d ? d->count(d, &scaled) : kcl_csr_values(s->ctx, s->converted, NULL, s->runs, &scaled));
+  if (!d && !s->repeats_known) KCL_CALL(kcl_compression(s->ctx, s->converted, NULL, &scaled));
   const bool refused =
       !s->scale_as && kcl_ranks_largest(kcl_system_ranks(s), format_refuses(s, &scaled)) > 0;
   if (refused) {

@@ -9,8 +9,6 @@
 #include "solver/guard/guard.h"
 #include "solver/readback.h"
 
-/* ---------------------------------------------------------------- one solve, of some right-hand sides */
-
 /* n iterations would do without rounding; with it some take ten times as many, or more. */
 static int64_t default_limit(int64_t n) {
   int64_t limit = 10 * n;
@@ -88,10 +86,9 @@ static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   const double start = l->start = kcl_now(); /* l->start moves on by what is no iteration */
   int rc = mixed ? kcl_mixed_run(s->mixed, &s->selection, l) : kcl_adapt_run(&s->selection, l);
   if (d) d->time(d, false);
-  if (rc) return rc;
+  KCL_CALL(rc);
   double t1 = kcl_now();
-  for (int i = 0; i < l->nrhs; i++)
-    if ((rc = kcl_answer(l, i))) return rc;
+  for (int i = 0; i < l->nrhs; i++) KCL_CALL(kcl_answer(l, i));
   s->seconds_solve += t1 - l->start;
   kcl_checkpoints_report(s, l);
   share_costs(l, (const double[]){start - t0, t1 - l->start, kcl_now() - t1});
@@ -141,7 +138,6 @@ static int begin_rhs(const kcl_solver *s, kcl_loop *l, int i, double bytes) {
   const kcl_system *system = &s->system;
   kcl_rhs *v = &l->rhs[i];
   const double atol = system->options.atol;
-  int rc = KCL_OK;
   KCL_CALL(measure_b(l, i));
   v->active = v->b_norm.norm > 0;
   *v->report = (kcl_report){.bytes_per_iteration = bytes,
@@ -150,7 +146,7 @@ static int begin_rhs(const kcl_solver *s, kcl_loop *l, int i, double bytes) {
                             .fell_back = s->lost_why[0] != 0,
                             .changes = s->selection.changes};
   memcpy(v->report->lost_why, s->lost_why, sizeof s->lost_why);
-  if ((rc = read_guess(system, v))) return rc;
+  KCL_CALL(read_guess(system, v));
   v->allowed = kcl_system_tol(system);
   if (atol > 0 && v->active)
     v->allowed = fmax(v->allowed, fmin(atol / norm_as_given(system, v), DBL_MAX));

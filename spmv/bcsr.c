@@ -74,12 +74,11 @@ static int bcsr_build(kcl_stored *m, const kcl_csr *A) {
   int32_t *block_col; /* [blocks] */
   scalar *val;        /* [blocks, b, b], column by column */
   kcl_count_blocks(A, &s);
-  int rc, b = best(&s, A->type);
+  int b = best(&s, A->type);
   int64_t block_rows = (A->rows + b - 1) / b;
-  rc = kcl_stored_array(m, "block_ptr", KCL_INT64, block_rows + 1, (void **)&block_ptr);
-  if (!rc) rc = kcl_stored_array(m, "block_col", KCL_INT32, s.bcsr_blocks[b], (void **)&block_col);
-  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, s.bcsr_blocks[b] * b * b, (void **)&val);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_array(m, "block_ptr", KCL_INT64, block_rows + 1, (void **)&block_ptr));
+  KCL_CALL(kcl_stored_array(m, "block_col", KCL_INT32, s.bcsr_blocks[b], (void **)&block_col));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, s.bcsr_blocks[b] * b * b, (void **)&val));
   for (int64_t I = 0; I < block_rows; I++)
     block_ptr[I + 1] = block_ptr[I] + bcsr_merge(A, b, I, NULL, NULL);
   kcl_stored_param(m, "b", b);

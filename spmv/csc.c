@@ -34,10 +34,9 @@ static int build_columns(kcl_stored *m, const kcl_csr *A) {
   int32_t *row;     /* [nnz] */
   scalar *val;      /* [nnz] */
   const scalar *from = A->val;
-  int rc = kcl_stored_array(m, "col_ptr", KCL_INT64, A->cols + 1, (void **)&col_ptr);
-  if (!rc) rc = kcl_stored_array(m, "row", KCL_INT32, A->nnz, (void **)&row);
-  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_array(m, "col_ptr", KCL_INT64, A->cols + 1, (void **)&col_ptr));
+  KCL_CALL(kcl_stored_array(m, "row", KCL_INT32, A->nnz, (void **)&row));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
   for (int64_t k = 0; k < A->nnz; k++) col_ptr[A->col[k] + 1]++;
   for (int64_t j = 0; j < A->cols; j++) col_ptr[j + 1] += col_ptr[j];
   for (int64_t i = 0; i < A->rows; i++) /* col_ptr[j] advances to the start of column j + 1 */

@@ -58,9 +58,8 @@ static int ell_build(kcl_stored *m, const kcl_csr *A) {
   int32_t *col; /* [width, stride] */
   scalar *val;  /* [width, stride] */
   m->kernel.rows_match_elements = true;
-  int rc = kcl_stored_array(m, "col", KCL_INT32, width * stride, (void **)&col);
-  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, width * stride, (void **)&val);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_array(m, "col", KCL_INT32, width * stride, (void **)&col));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, width * stride, (void **)&val));
   kcl_stored_param(m, "width", width);
   kcl_stored_param(m, "stride", stride);
   kcl_for(A->rows, KCL_FEW_ROWS, ell_fill, m);
@@ -129,10 +128,10 @@ static kcl_size size_ellr(const kcl_stats *s, kcl_type type) {
 
 static int build_ellr(kcl_stored *m, const kcl_csr *A) {
   int32_t *length; /* [rows] */
-  int rc = ell_build(m, A);
-  if (!rc) rc = kcl_stored_array(m, "length", KCL_INT32, A->rows, (void **)&length);
-  for (int64_t i = 0; !rc && i < A->rows; i++) length[i] = (int32_t)kcl_row_length(A, i);
-  return rc;
+  KCL_CALL(ell_build(m, A));
+  KCL_CALL(kcl_stored_array(m, "length", KCL_INT32, A->rows, (void **)&length));
+  for (int64_t i = 0; i < A->rows; i++) length[i] = (int32_t)kcl_row_length(A, i);
+  return KCL_OK;
 }
 
 static void rows_ellr(const kcl_stored *m, const void *x, void *y, int64_t lo, int64_t hi) {
@@ -191,9 +190,8 @@ static int build_by_rows(kcl_stored *m, const kcl_csr *A) {
   int64_t width = ell_width(A);
   int32_t *col; /* [rows, width] */
   scalar *val;  /* [rows, width] */
-  int rc = kcl_stored_array(m, "col", KCL_INT32, A->rows * width, (void **)&col);
-  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, A->rows * width, (void **)&val);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_array(m, "col", KCL_INT32, A->rows * width, (void **)&col));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, A->rows * width, (void **)&val));
   m->kernel.rows_match_elements = m->kernel.row_per_item = true;
   kcl_stored_param(m, "width", width);
   kcl_for(A->rows, KCL_FEW_ROWS, fill_by_rows, m);

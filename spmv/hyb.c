@@ -97,9 +97,8 @@ static void count_rest(void *arg, int64_t first, int64_t end) {
 static int hyb_build(kcl_stored *m, const kcl_csr *A) {
   kcl_stats s = {0};
   kcl_count_slices(A, &s);
-  int rc = kcl_count_overflow(m->ctx, A, &s);
-  if (!rc) rc = hyb_allocate(m, kcl_slice_count(A->rows), s.hyb_width, s.hyb_overflow);
-  if (rc) return rc;
+  KCL_CALL(kcl_count_overflow(m->ctx, A, &s));
+  KCL_CALL(hyb_allocate(m, kcl_slice_count(A->rows), s.hyb_width, s.hyb_overflow));
   hyb h = of(m);
   kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / 32, count_rest, m);
   for (int64_t t = 0; t < kcl_slice_count(A->rows); t++) h.rest[t + 1] += h.rest[t];

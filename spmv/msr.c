@@ -44,17 +44,15 @@ static int msr_build(kcl_stored *m, const kcl_csr *A) {
   int32_t *col;           /* [row_ptr[rows]] */
   const scalar *from = A->val;
   int64_t n = diagonal_of(A->rows, A->cols);
-  int rc = kcl_stored_array(m, "diagonal", KCL_SCALAR, n, (void **)&diagonal);
-  if (!rc) rc = kcl_stored_array(m, "row_ptr", KCL_INT64, A->rows + 1, (void **)&row_ptr);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_array(m, "diagonal", KCL_SCALAR, n, (void **)&diagonal));
+  KCL_CALL(kcl_stored_array(m, "row_ptr", KCL_INT64, A->rows + 1, (void **)&row_ptr));
   for (int64_t i = 0; i < A->rows; i++) {
     row_ptr[i + 1] = row_ptr[i] + kcl_row_length(A, i);
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] == i) diagonal[i] = from[k], row_ptr[i + 1]--;
   }
-  rc = kcl_stored_array(m, "col", KCL_INT32, row_ptr[A->rows], (void **)&col);
-  if (!rc) rc = kcl_stored_array(m, "val", KCL_SCALAR, row_ptr[A->rows], (void **)&val);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_array(m, "col", KCL_INT32, row_ptr[A->rows], (void **)&col));
+  KCL_CALL(kcl_stored_array(m, "val", KCL_SCALAR, row_ptr[A->rows], (void **)&val));
   kcl_for(A->rows, KCL_FEW_ROWS, msr_fill, m);
   kcl_stored_param(m, "diagonals", n);
   m->kernel.row_per_item = true;

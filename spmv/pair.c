@@ -89,8 +89,6 @@ static int pair_build(kcl_stored *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- native */
-
 /* Adds an entry whose code is the same in all rows of the slice, so that x is contiguous. */
 static inline void pair_alike(uint32_t c, const int32_t *offset, const scalar *val,
                               const element *x, element *sum) {

@@ -80,8 +80,6 @@ static int pattern_build(kcl_stored *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- native */
-
 /* A copy for each call, with codes of bytes or of 16-bit words. */
 #define PATTERN_COPIED __attribute__((always_inline)) static inline
 

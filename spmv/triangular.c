@@ -85,10 +85,9 @@ static int mark_alone(kcl_stored *m, const kcl_level_sets *s) {
 static int triangular_on_device(kcl_stored *m, const kcl_level_sets *s) {
   const bool gpu = kcl_stored_gpu_layout(m), group = m->rows <= KCL_GROUP_ROWS;
   int32_t *level;
-  int rc = triangular_lay_out(m, s, gpu ? one_per_level : all_at_once);
+  KCL_CALL(triangular_lay_out(m, s, gpu ? one_per_level : all_at_once));
   m->kernel.variant = gpu && !group ? LAUNCH_PER_STEP : ONE_GROUP;
-  if (!rc) rc = kcl_stored_array(m, "level", KCL_INT32, m->steps + 1, (void **)&level);
-  if (rc) return rc;
+  KCL_CALL(kcl_stored_array(m, "level", KCL_INT32, m->steps + 1, (void **)&level));
   for (int64_t i = 0; i <= m->steps; i++) level[i] = (int32_t)m->step[i];
   kcl_stored_prepared(m, "z", KCL_SCALAR, m->rows, m->rows);
   kcl_stored_param(m, "levels", m->steps);
@@ -102,10 +101,9 @@ static int copy_lay_out(kcl_stored *m, const kcl_stored *from) {
   int32_t *order;
   uint8_t *alone;
   m->steps = from->steps;
-  int rc = kcl_alloc_unset(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step);
-  if (!rc) rc = kcl_stored_array(m, "order", KCL_INT32, m->rows, (void **)&order);
-  if (!rc) rc = kcl_stored_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc_unset(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step));
+  KCL_CALL(kcl_stored_array(m, "order", KCL_INT32, m->rows, (void **)&order));
+  KCL_CALL(kcl_stored_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone));
   memcpy(m->step, from->step, (size_t)(m->steps + 1) * sizeof *m->step);
   memcpy(order, from->array[ORDER].data, (size_t)m->rows * sizeof *order);
   memcpy(alone, from->array[ROW_ALONE].data, (size_t)m->steps);

@@ -2,8 +2,6 @@
  * of the matrix against the native CPU. */
 #include "cli/bench/bench.h"
 #include "cli/ui/terminal.h"
-#include <math.h>
-#include <string.h>
 
 double cli_bench_setup(const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;

@@ -1,7 +1,5 @@
 /* The cells of the tables of krylocl bench. */
 #include "cli/bench/bench.h"
-#include <math.h>
-#include <string.h>
 
 cli_text cli_bench_us(double seconds) {
   cli_text t = {"-"};

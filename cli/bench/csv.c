@@ -1,9 +1,7 @@
 /* The CSV of krylocl bench: a line per row, the sequential reference among them. */
 #include "cli/bench/bench.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/output.h"
-#include <math.h>
 
 static void put_csv_text(FILE *f, const char *v) { cli_csv_text(f, v), fputc(',', f); }
 

@@ -1,7 +1,6 @@
 /* The devices of krylocl bench. Each device with each number of threads has a context of its own for the whole
  * run. */
 #include "cli/bench/bench.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 
 void cli_bench_stream(const cli_options *o, cli_bench_place *p) {

@@ -1,8 +1,6 @@
 /* Results from the samples of krylocl bench: medians, rates, speed-up, and the order of the rows. They
  * are computed from the samples and never read from files. */
 #include "cli/bench/bench.h"
-#include <stdlib.h>
-#include <string.h>
 
 void cli_bench_summarise(cli_bench_row *r) {
   const kcl_samples *i = &r->measured.iteration, *p = &r->measured.product,
@@ -49,8 +47,6 @@ bool cli_bench_inconsistent(const cli_bench_row *r) {
          r->product.median > r->iteration.median;
 }
 
-/* ---------------------------------------------------------------- rates */
-
 double cli_bench_per_rhs(const cli_bench_row *r) {
   return cli_bench_time(r)->median / r->measured.nrhs;
 }
@@ -94,8 +90,6 @@ double cli_bench_speedup(const cli_bench_run *b, const cli_bench_row *r) {
 double cli_bench_with_matrix(const cli_bench_row *r) {
   return r->transfer.median + r->measured.seconds_upload;
 }
-
-/* ---------------------------------------------------------------- order */
 
 cli_bench_row *cli_bench_fastest(const cli_bench_run *b, int matrix, int place, bool alone) {
   cli_bench_row *best = NULL;

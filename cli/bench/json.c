@@ -3,10 +3,6 @@
 #include "cli/bench/bench.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* krylocl bench for one matrix and one row: load, decide whether there is anything to measure, measure. */
 #include "cli/bench/bench.h"
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/terminal.h"
 

@@ -3,11 +3,9 @@
  * minute. */
 #include "cli/bench/bench.h"
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
 
 enum { RUNS = 5 };
 static const double budget = 30, tolerance = 1e-8;
@@ -44,27 +42,25 @@ static int set_up_both(kcl_context *ctx, const cli_options *o, const kcl_csr *A,
   return rc;
 }
 
+static void free_both(kcl_solver *(*s)[2]) { kcl_solver_free(&(*s)[0]), kcl_solver_free(&(*s)[1]); }
+
 int cli_bench_mixed(kcl_context *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r) {
-  int rc;
-  kcl_solver *s[2] = {NULL, NULL};
-  kcl_dense *b = NULL, *x = NULL;
+  CLI_OWNED_BY(free_both) kcl_solver *s[2] = {NULL, NULL};
+  CLI_OWNED_BY(kcl_dense_free) kcl_dense *b = NULL, *x = NULL;
   double begin = cli_now();
-  CLI_TRY(set_up_both(ctx, o, A, r, s));
-  CLI_TRY(cli_lib(kcl_dense_create(ctx, A->rows, 1, A->type, &b)));
-  CLI_TRY(cli_lib(kcl_dense_create(ctx, A->cols, 1, A->type, &x)));
+  CLI_CALL(set_up_both(ctx, o, A, r, s));
+  CLI_CALL(cli_lib(kcl_dense_create(ctx, A->rows, 1, A->type, &b)));
+  CLI_CALL(cli_lib(kcl_dense_create(ctx, A->cols, 1, A->type, &x)));
   for (int64_t i = 0; i < x->rows; i++) x->val[x->type == KCL_Z ? 2 * i : i] = 1;
   kcl_csr_product(A, x->val, NULL, b->val);
   for (int i = 0; i < RUNS && !cli_interrupted() && (i == 0 || cli_now() - begin < budget); i++)
-    for (int j = 0; j < 2; j++) CLI_TRY(time_solve(s[j], b, x, &r->timed[j]));
+    for (int j = 0; j < 2; j++) CLI_CALL(time_solve(s[j], b, x, &r->timed[j]));
   for (int j = 0; j < 2; j++) {
     cli_timed_solve *e = &r->timed[j];
     if (e->samples) e->seconds = cli_median(e->sample, e->samples);
   }
   r->compared = r->timed[1].samples > 0;
-done:
-  kcl_solver_free(&s[0]), kcl_solver_free(&s[1]);
-  kcl_dense_free(&b), kcl_dense_free(&x);
-  return rc;
+  return 0;
 }
 
 void cli_bench_mixed_say(const cli_options *o, const cli_bench_row *r) {

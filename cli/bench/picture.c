@@ -1,9 +1,7 @@
 /* The structure of a matrix in the JSON of krylocl bench, for the pictures of krylocl report: its rows by length, and its
  * entries in a raster whose cells are digits, 0 empty, 1 to 9 by the logarithm of their number. */
 #include "cli/bench/bench.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
-#include <cjson/cJSON.h>
 
 int cli_bench_picture(const kcl_csr *A, cli_bench_matrix *out) {
   cli_raster r;

@@ -2,8 +2,6 @@
  * method, in every format. */
 #include "cli/bench/bench.h"
 #include "cli/ui/say.h"
-#include <stdlib.h>
-#include <string.h>
 
 int cli_bench_each_of(kcl_registry which, const char *list,
                       int (*each)(void *self, const char *name), void *self) {

@@ -4,14 +4,11 @@
 #include "cli/bench/bench.h"
 #include "cli/input/input.h"
 #include "cli/problem/problem.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/terminal.h"
-#include <cjson/cJSON.h>
-#include <math.h>
 
 typedef struct row {
   char matrix[120], precond[32], why[400]; /* why it was not solved, or empty */
@@ -221,15 +218,13 @@ done:
 int cli_bench_preconds(kcl_context *ctx, const cli_options *o) {
   comparing c = {.ctx = ctx, .o = o};
   kcl_device d;
-  int rc, written = 0;
-  CLI_TRY(cli_each_word(o->preconds, check_name, NULL));
-  CLI_TRY(cli_device(ctx, o, &d));
+  int rc = 0, written = 0;
+  CLI_CALL(cli_each_word(o->preconds, check_name, NULL));
+  CLI_CALL(cli_device(ctx, o, &d));
   cli_say(o, "device      %s\n\n", d.name);
   for (int i = 0; i < o->count && !rc; i++) rc = compare_on(&c, o->files[i]);
   if (o->json) written = write_preconds_json(&c);
   if (o->csv && !written) written = write_csv(&c);
-  rc = rc ? rc : written;
-done:
   free(c.rows);
-  return rc;
+  return rc ? rc : written;
 }

@@ -6,10 +6,6 @@
 #include "cli/ui/csv.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- measuring */
 
@@ -75,22 +71,21 @@ static void say_events(const cli_options *o, const kcl_bench_profile *p) {
           cli_seconds(command_seconds(&p->read, "read")).s, cli_bytes(p->bytes_out).s);
 }
 
-/* Writes " name 1.23e9" for a counter; nothing if it was not counted. */
-static int counter_text(char *text, size_t capacity, const char *name, double v) {
-  return v < 0 ? 0 : snprintf(text, capacity, "%s%.3g", name, v);
+/* Appends ", name 1.23e9" for a counter; nothing if it was not counted. */
+static void append_counter(char text[300], const char *name, double v) {
+  if (v >= 0) cli_append(text, 300, ", %s %.3g", name, v);
 }
 
 static void say_counters(const cli_options *o, const kcl_bench_profile *p) {
   const kcl_counters *c = &p->counters;
   char text[300] = "";
-  int n = counter_text(text, sizeof text, ", cycles ", c->cycles);
-  n += counter_text(text + n, sizeof text - (size_t)n, ", instructions ", c->instructions);
-  n += counter_text(text + n, sizeof text - (size_t)n, ", cache misses ", c->cache_misses);
-  n += counter_text(text + n, sizeof text - (size_t)n,
-                    c->memory_from_misses ? ", misses by the line, bytes " : ", memory bytes ",
-                    c->memory_bytes);
-  if (n) cli_say(o, "            per run: %s\n", text + 2);
-  if (!n && !p->run.count)
+  append_counter(text, "cycles", c->cycles);
+  append_counter(text, "instructions", c->instructions);
+  append_counter(text, "cache misses", c->cache_misses);
+  append_counter(text, c->memory_from_misses ? "misses by the line, bytes" : "memory bytes",
+                 c->memory_bytes);
+  if (*text) cli_say(o, "            per run: %s\n", text + 2);
+  if (!*text && !p->run.count)
     cli_say(o, "            no hardware counters here, and event times only of OpenCL devices: "
                "--device opencl\n");
 }

@@ -6,14 +6,11 @@
 #include "cli/ranks/launch.h"
 #include "cli/ranks/product.h"
 #include "cli/ranks/ranks.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/csv.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/terminal.h"
-#include <cjson/cJSON.h>
-#include <math.h>
 
 typedef struct shared_row { /* a product in one format */
   char matrix[96], format[32];
@@ -298,17 +295,13 @@ static int write_shared_files(const sharing *s) {
 int cli_bench_ranks(kcl_context *ctx, const cli_options *o) {
   sharing s = {.ctx = ctx, .o = o, .plan = plan_of_options(o)};
   kcl_device d;
-  int rc;
-  CLI_TRY(refuse_other_benches(o));
+  CLI_CALL(refuse_other_benches(o));
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   if (!cli_rank()) heed_signals(o);
-  CLI_TRY(cli_ranks_agreed(ctx, cli_device(ctx, o, &d)));
+  CLI_CALL(cli_ranks_agreed(ctx, cli_device(ctx, o, &d)));
   kcl_allow_padding(ctx, o->force);
-  rc = share_all(&s);
-  const int written = cli_rank() ? 0 : write_shared_files(&s);
-  if (written) rc = written;
-done:
+  const int rc = share_all(&s), written = cli_rank() ? 0 : write_shared_files(&s);
   for (int i = 0; i < s.count; i++) free(s.rows[i].parts);
   free(s.rows);
-  return rc;
+  return written ? written : rc;
 }

@@ -2,11 +2,9 @@
  * samples; the others are kept beside them. Rows that failed are measured again. A file of another version, or of a device
  * that is now another one, is refused: its times would stand beside ours. */
 #include "cli/bench/bench.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
 #include <time.h>
 
 #define COPY(field, o, key) snprintf(field, sizeof field, "%s", cli_get_text(o, key))

@@ -3,8 +3,6 @@
 #include "cli/bench/bench.h"
 #include "cli/problem/problem.h"
 #include "cli/ui/terminal.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- columns */
 
@@ -147,10 +145,8 @@ static cli_text row_context(const table *t, const cli_bench_row *r) {
     places |= strcmp(t->b->places[s->place].place, t->b->places[r->place].place) != 0;
     types |= s->type != r->type;
   }
-  size_t n = 0;
-  if (places)
-    n = (size_t)snprintf(text.s, sizeof text.s, " on %.20s", t->b->places[r->place].place);
-  if (types) snprintf(text.s + n, sizeof text.s - n, " in %c", kcl_type_letter(r->type));
+  if (places) cli_append(text.s, sizeof text.s, " on %.20s", t->b->places[r->place].place);
+  if (types) cli_append(text.s, sizeof text.s, " in %c", kcl_type_letter(r->type));
   return text;
 }
 
@@ -170,13 +166,13 @@ static const char *row_remark(const table *t, const cli_bench_row *r, char text[
 /* Collects the formats of all rows with the same remark, each once. False: row i is not the first of them. */
 static bool gather_remark(const table *t, int i, const char *mine, char *formats, size_t capacity) {
   char text[700], name[40];
-  size_t n = 0;
+  *formats = 0;
   for (int j = 0; j < t->b->row_count; j++) {
     const cli_bench_row *r = &t->b->rows[j];
     if (strcmp(row_remark(t, r, text), mine)) continue;
     if (j < i) return false;
-    snprintf(name, sizeof name, "%s%s", n ? ", " : "", r->format);
-    if (!n || !strstr(formats, name)) n += (size_t)snprintf(formats + n, capacity - n, "%s", name);
+    snprintf(name, sizeof name, "%s%s", *formats ? ", " : "", r->format);
+    if (!*formats || !strstr(formats, name)) cli_append(formats, capacity, "%s", name);
   }
   return true;
 }
@@ -197,7 +193,7 @@ static void say_others(const table *t) {
 static void say_legend(const table *t) {
   const cli_bench_row *against = NULL;
   bool noisy = false, inconsistent = false, dense = false;
-  char text[900];
+  char text[900] = "* fastest";
   for (int i = 0; i < t->count; i++) {
     const cli_bench_row *r = &t->b->rows[t->rows[i]];
     cli_bench_break_even e = cli_bench_pays(t->b, r);
@@ -205,28 +201,26 @@ static void say_legend(const table *t) {
     if (e.against) against = e.against;
     noisy |= cli_bench_noisy(r), inconsistent |= cli_bench_inconsistent(r);
   }
-  int n = snprintf(text, sizeof text, "* fastest");
   if (noisy)
-    n += snprintf(text + n, sizeof text - (size_t)n,
-                  "; ~ noisy: the interval is wider than %.0f %% of the median, also when measured "
-                  "again",
-                  100 * CLI_BENCH_NOISE);
+    cli_append(text, sizeof text,
+               "; ~ noisy: the interval is wider than %.0f %% of the median, also when measured "
+               "again",
+               100 * CLI_BENCH_NOISE);
   if (inconsistent)
-    n +=
-        snprintf(text + n, sizeof text - (size_t)n,
-                 "; ! the product alone took longer than the iteration that contains it, also when "
-                 "measured again: the load changed");
+    cli_append(text, sizeof text,
+               "; ! the product alone took longer than the iteration that contains it, also when "
+               "measured again: the load changed");
   if (t->width[CLI_BENCH_SPEEDUP])
-    n += snprintf(text + n, sizeof text - (size_t)n, "; speed-up: product over sequential C%s",
-                  dense ? " in CSR, of dense over a dense loop" : "");
+    cli_append(text, sizeof text, "; speed-up: product over sequential C%s",
+               dense ? " in CSR, of dense over a dense loop" : "");
   if (t->width[CLI_BENCH_WITH_VECTORS])
-    n += snprintf(text + n, sizeof text - (size_t)n,
-                  "; with x,y: from and to the host; with A,x,y: and the upload of the matrix");
+    cli_append(text, sizeof text,
+               "; with x,y: from and to the host; with A,x,y: and the upload of the matrix");
   if (against && t->width[CLI_BENCH_PAYS])
-    n += snprintf(text + n, sizeof text - (size_t)n,
-                  "; pays after: iterations that repay its set-up, against %s", against->format);
+    cli_append(text, sizeof text, "; pays after: iterations that repay its set-up, against %s",
+               against->format);
   cli_output_begin();
-  cli_wrap(cli_out(t->b->o), 0, 0, text, n);
+  cli_wrap(cli_out(t->b->o), 0, 0, text, (int)strlen(text));
   cli_output_end();
 }
 

@@ -2,9 +2,7 @@
  * line of cells for the elements of each array, in the colour of the row whose entry they hold. */
 #include "cli/draw/arrays.h"
 #include "cli/draw/svg.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/output.h"
-#include <math.h>
 
 /* ---------------------------------------------------------------- lines of elements */
 
@@ -64,11 +62,10 @@ cli_text cli_array_text(const kcl_storage_array *a, int64_t k) {
 }
 
 void cli_integers_text(char *text, size_t size, const kcl_storage *s) {
-  size_t n = 0;
   *text = 0;
-  for (int i = 0; i < s->integers && n < size; i++)
-    n += (size_t)snprintf(text + n, size - n, "%s%s = %lld", i ? ", " : "", s->integer[i].name,
-                          (long long)s->integer[i].value);
+  for (int i = 0; i < s->integers; i++)
+    cli_append(text, size, "%s%s = %lld", i ? ", " : "", s->integer[i].name,
+               (long long)s->integer[i].value);
 }
 
 /* ---------------------------------------------------------------- the picture */

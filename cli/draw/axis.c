@@ -1,7 +1,5 @@
 /* Axes of pictures: where a value is, round ticks, their labels. */
 #include "cli/draw/svg.h"
-#include <math.h>
-#include <stdlib.h>
 
 static const double LARGEST = 1e300; /* so that ranges and ticks are finite */
 
@@ -109,8 +107,6 @@ void cli_axis_left(FILE *f, const cli_axis *a, double x, double right, cli_axis_
   cli_svg_text(f, 4, 13, "mute", title);
 }
 
-/* ---------------------------------------------------------------- labels of ticks */
-
 cli_text cli_axis_number(double v) {
   cli_text t;
   if (fabs(v) >= 999.5 && fabs(v) < 1e15) return cli_count((int64_t)round(v));
@@ -167,9 +163,8 @@ cli_text cli_axis_power(double v) {
   char digits[8];
   int e = whole_exponent(round(log10(v)));
   if (fabs(v / pow(10, e) - 1) > 1e-6 || (e >= 0 && e < 4)) return cli_axis_number(v);
-  int n = snprintf(t.s, sizeof t.s, "10%s", e < 0 ? "\xe2\x81\xbb" : "");
+  snprintf(t.s, sizeof t.s, "10%s", e < 0 ? "\xe2\x81\xbb" : "");
   snprintf(digits, sizeof digits, "%d", abs(e) % 1000);
-  for (const char *d = digits; *d; d++)
-    n += snprintf(t.s + n, sizeof t.s - (size_t)n, "%s", raised[*d - '0']);
+  for (const char *d = digits; *d; d++) cli_append(t.s, sizeof t.s, "%s", raised[*d - '0']);
   return t;
 }

@@ -1,7 +1,6 @@
 /* Runs a program that draws. Its input and the picture pass through pipes, so the picture is written as every file
  * is. */
 #include "cli/draw/gnuplot.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include <errno.h>
 #include <fcntl.h>

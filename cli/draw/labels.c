@@ -1,8 +1,6 @@
 /* Labels that do not collide. A label of a point tries places around it, near ones first, and takes the first that
  * is free of points and of earlier labels. Labels of lines stand at their ends, pushed apart. */
 #include "cli/draw/svg.h"
-#include <math.h>
-#include <stdlib.h>
 
 static const double LINE = 14; /* height of a line of text */
 

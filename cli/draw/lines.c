@@ -1,8 +1,6 @@
 /* Lines in a picture, each with its name at its end, pushed apart where they would collide. */
 #include "cli/draw/lines.h"
 #include "cli/report/report.h"
-#include <math.h>
-#include <stdlib.h>
 
 enum { TOP = 28, HEIGHT = 280, LEFT = 62 };
 

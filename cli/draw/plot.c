@@ -5,9 +5,7 @@
 #include "cli/draw/gnuplot.h"
 #include "cli/draw/lines.h"
 #include "cli/draw/structure.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 enum { RASTER = 512, SVG_RASTER = 256, POINTS = 3000 };
 

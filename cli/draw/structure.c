@@ -3,7 +3,6 @@
 #include "cli/draw/structure.h"
 #include "cli/ui/say.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* The cell of index i, with `size` indices in all. */
 static int64_t raster_cell(int64_t i, int64_t cells, int64_t size) {

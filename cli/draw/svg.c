@@ -1,6 +1,5 @@
 /* Marks of SVG pictures, and text escaped for XML and HTML. */
 #include "cli/draw/svg.h"
-#include <string.h>
 
 void cli_xml_text(FILE *f, const char *text) {
   for (const char *s = text; *s;) {

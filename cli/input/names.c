@@ -2,7 +2,6 @@
 #include "cli/input/input.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 #include "cli/input/input.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include <string.h>
 
 kcl_option cli_parameter(int k) {
   for (int i = 0; i < kcl_option_count(); i++)

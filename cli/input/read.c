@@ -1,9 +1,7 @@
 /* Reads one matrix by its name, with the vectors that its file holds. */
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <math.h>
 
 double *cli_column(const kcl_dense *B, int64_t j) {
   return B->val + j * B->rows * (kcl_type_complex(B->type) ? 2 : 1);

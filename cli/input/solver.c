@@ -1,6 +1,5 @@
 /* Solvers for matrices that the program has read: their arrays are lent to the library. */
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 
 static int set_near_null(kcl_matrix *M, const kcl_dense *B) {
   const kcl_vectors modes = {

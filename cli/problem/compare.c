@@ -1,9 +1,7 @@
 /* Prints a comparison with a direct solution (kcl_solution_check) and turns its verdict into an exit code. */
 #include "cli/problem/problem.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <math.h>
 
 kcl_check_plan cli_check_plan(const cli_options *o, double tol) {
   return (kcl_check_plan){.method = o->check, .tol = tol, .atol = o->atol, .error = o->check_tol};

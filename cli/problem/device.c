@@ -1,7 +1,6 @@
 /* Opens the device that the options name, and prints it. */
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/solve.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 
 const char *cli_device_word(const cli_options *o) {

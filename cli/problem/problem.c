@@ -2,10 +2,8 @@
 #include "cli/problem/problem.h"
 #include "cli/input/input.h"
 #include "cli/ranks/files.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <math.h>
 
 static kcl_type wanted_type(const cli_options *o, bool complex_data) {
   if (!o->precision) return complex_data ? KCL_Z : KCL_D;

@@ -4,7 +4,6 @@
 #include "cli/ranks/files.h"
 #include "cli/input/input.h"
 #include "cli/ranks/ranks.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 
 #ifdef HAVE_MPI

@@ -4,7 +4,6 @@
  * on all ranks and writes the results so far. The exit code is that of a single process. */
 #include "cli/ranks/launch.h"
 #include "cli/ranks/shares.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/say.h"
 #include <errno.h>

@@ -1,11 +1,8 @@
 /* A product on one rank or several: created, applied, timed together, and timed on the device of each rank alone while the others wait. */
 #include "cli/ranks/product.h"
 #include "cli/ranks/ranks.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
-#include <math.h>
 
 const kcl_bench_plan cli_product_plan = {
     .iterations = 1000, .samples = CLI_PRODUCT_SAMPLES, .seconds = 0.14};

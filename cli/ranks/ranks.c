@@ -26,10 +26,7 @@ int cli_ranks_check(const cli_options *o) {
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static bool started, served; /* served: the other ranks wait for the next message of rank 0 */

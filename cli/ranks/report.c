@@ -6,8 +6,6 @@
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
-#include <cjson/cJSON.h>
-#include <math.h>
 
 /* Imbalance: largest ratio of a rank's nonzeros to its intended share. */
 static double rank_imbalance(const cli_run *r) {

@@ -2,8 +2,6 @@
 #include "cli/ranks/shares.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ui/say.h"
-#include <stdlib.h>
-#include <string.h>
 
 static int count_elements(const char *list) {
   int n = 1;

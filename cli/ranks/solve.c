@@ -6,7 +6,6 @@
 #include "cli/ranks/shares.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/say.h"
-#include <stdlib.h>
 
 void cli_describe(cli_run *r) { kcl_solver_info(r->solver, &r->setup); }
 
@@ -21,10 +20,9 @@ void cli_setup_free(cli_run *r) {
 
 int cli_ranks_device(kcl_context *ctx, const cli_options *o) {
   char word[300];
-  int rc = kcl_mpi_set_partition(ctx, o->partition);
-  if (rc) return rc;
-  if ((rc = kcl_context_set_reproducible(ctx, o->reproducible))) return rc;
-  if ((rc = kcl_mpi_set_shares(ctx, cli_share_rule(o)))) return rc;
+  CLI_CALL(kcl_mpi_set_partition(ctx, o->partition));
+  CLI_CALL(kcl_context_set_reproducible(ctx, o->reproducible));
+  CLI_CALL(kcl_mpi_set_shares(ctx, cli_share_rule(o)));
   if (cli_ranks_alone()) return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
   if (!o->devices) return kcl_mpi_select(ctx, MPI_COMM_WORLD, o->device);
   cli_device_of_rank(o, cli_rank(), word, sizeof word);
@@ -78,8 +76,8 @@ int cli_solves_end(kcl_context *ctx, cli_run *r) {
 #else /* built without MPI */
 
 int cli_ranks_device(kcl_context *ctx, const cli_options *o) {
-  const int rc = kcl_context_set_reproducible(ctx, o->reproducible);
-  return rc ? rc : kcl_select(ctx, o->devices ? o->devices : o->device, 0);
+  CLI_CALL(kcl_context_set_reproducible(ctx, o->reproducible));
+  return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
 }
 int cli_setup(kcl_context *ctx, cli_run *r) {
   return cli_solver_create(ctx, r->p.A, &r->asked, &r->solver);

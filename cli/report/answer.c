@@ -3,7 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/rank_test.h"
 #include "cli/report/report.h"
-#include <string.h>
 
 static const double CLOSE = 1.02; /* a factor that does not matter in practice */
 

@@ -2,7 +2,6 @@
  * be moved at the device's stream rate. The scale ends at eight times the fastest; longer bars are cut. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include <math.h>
 
 enum { PITCH = 20, TOP = 30, NUMBERS = 74 };
 
@@ -19,17 +18,16 @@ static double row_bytes(const cli_bench_row *row) {
 static void format_tip(const bars *b, const cli_bench_row *row, char *text, size_t capacity) {
   const kcl_summary *t = cli_bench_time(row);
   const double part = cli_bench_fraction(&b->r->run, row);
-  int n = snprintf(text, capacity, "%s: median %s", row->format, cli_exact_seconds(t->median).s);
+  snprintf(text, capacity, "%s: median %s", row->format, cli_exact_seconds(t->median).s);
   if (t->confidence > 0)
-    n += snprintf(text + n, capacity - (size_t)n, ", %.0f %% interval %s to %s",
-                  100 * t->confidence, cli_exact_seconds(t->low).s, cli_exact_seconds(t->high).s);
-  n += snprintf(text + n, capacity - (size_t)n, ", %d sample%s, least %s, largest %s", t->count,
-                t->count == 1 ? "" : "s", cli_exact_seconds(t->min).s, cli_exact_seconds(t->max).s);
-  n += snprintf(text + n, capacity - (size_t)n, "; %s moved, %.1f GB/s",
-                cli_axis_bytes(row_bytes(row)).s, cli_bench_rate(row) * 1e-9);
+    cli_append(text, capacity, ", %.0f %% interval %s to %s", 100 * t->confidence,
+               cli_exact_seconds(t->low).s, cli_exact_seconds(t->high).s);
+  cli_append(text, capacity, ", %d sample%s, least %s, largest %s; %s moved, %.1f GB/s", t->count,
+             t->count == 1 ? "" : "s", cli_exact_seconds(t->min).s, cli_exact_seconds(t->max).s,
+             cli_axis_bytes(row_bytes(row)).s, cli_bench_rate(row) * 1e-9);
   if (part > 0)
-    snprintf(text + n, capacity - (size_t)n, ", %.0f %% of the stream rate%s", 100 * part,
-             part > 1 ? " (in cache)" : "");
+    cli_append(text, capacity, ", %.0f %% of the stream rate%s", 100 * part,
+               part > 1 ? " (in cache)" : "");
 }
 
 /* Draws a bar and its samples. The dots take turns in height, so that equal samples do not hide each other. */

@@ -15,9 +15,7 @@
  * sequential reference is a control: if it takes a factor longer, the machine does, and limits move by that factor.
  * Faster: likewise, the other way. */
 #include "cli/report/compare.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 static const double LEVEL = 0.05; /* probability of a false alarm among all times of single runs */
 

@@ -2,11 +2,8 @@
  * then iterations at their mean time, for the history keeps no times. */
 #include "cli/draw/lines.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
-#include <math.h>
 
 enum { MOST = 12 };
 

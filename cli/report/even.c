@@ -2,9 +2,7 @@
  * has the fastest formats and every format that is the best for some N. */
 #include "cli/draw/lines.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 enum { POINTS = 81, MOST = 7 };
 static const double LONGEST = 1e5, CUT = 3; /* iterations; the picture ends there */
@@ -40,9 +38,9 @@ static void name_even_line(const cli_report_data *r, const cli_bench_row *row, c
   const cli_text from = cli_whole(e.after), until = cli_whole(e.until);
   const bool begins = isfinite(e.after) && e.after > 1,
              ends = !isfinite(e.after) && e.until > 0 && isfinite(e.until);
-  int n = snprintf(l->tip, sizeof l->tip, "%s: set-up %s, then %s each", row->format,
-                   cli_exact_seconds(row_setup_seconds(row)).s,
-                   cli_exact_seconds(cli_bench_time(row)->median).s);
+  snprintf(l->tip, sizeof l->tip, "%s: set-up %s, then %s each", row->format,
+           cli_exact_seconds(row_setup_seconds(row)).s,
+           cli_exact_seconds(cli_bench_time(row)->median).s);
   snprintf(l->name, sizeof l->name, "%.40s%s%s", row->format,
            begins ? ", from "
            : ends ? ", up to "
@@ -51,8 +49,8 @@ static void name_even_line(const cli_report_data *r, const cli_bench_row *row, c
            : ends ? until.s
                   : "");
   if (begins || ends)
-    snprintf(l->tip + n, sizeof l->tip - (size_t)n, "; pays %s %s against %s",
-             begins ? "from" : "up to", begins ? from.s : until.s, e.against->format);
+    cli_append(l->tip, sizeof l->tip, "; pays %s %s against %s", begins ? "from" : "up to",
+               begins ? from.s : until.s, e.against->format);
 }
 
 /* Adds the line of a row, from the first N on at which it lies within the picture. */

@@ -3,9 +3,6 @@
 #include "cli/report/report.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
-#include <math.h>
-#include <string.h>
 
 typedef struct place { /* place of an object in the file: rows[3] */
   const char *path, *list;
@@ -73,8 +70,7 @@ static int check_device_object(const place *p, const cJSON *all, const cJSON *o)
 static int check_row_object(const place *p, const cJSON *all, const cJSON *o) {
   static const char *const names[] = {"matrix",       "format", "precision", "solver",
                                       "solver_asked", "status", NULL};
-  int rc = cJSON_IsObject(o) ? check_texts(p, o, names) : fail_field(p, "", "an object");
-  if (rc) return rc;
+  CLI_CALL(cJSON_IsObject(o) ? check_texts(p, o, names) : fail_field(p, "", "an object"));
   const bool reference = !strcmp(p->list, "references"),
              ok = !strcmp(cli_get_text(o, "status"), "ok");
   if (!is_named_in(cli_field(all, "matrices"), "name", cli_get_text(o, "matrix")))
@@ -86,9 +82,8 @@ static int check_row_object(const place *p, const cJSON *all, const cJSON *o) {
   if (strlen(type) != 1 || !strchr("sdcz", *type))
     return fail_field(p, "precision", "s, d, c or z");
   if (!ok) return 0;
-  if (!reference && strcmp(cli_get_text(o, "solver_asked"), "none") &&
-      (rc = check_samples(p, o, "seconds_per_iteration")))
-    return rc;
+  if (!reference && strcmp(cli_get_text(o, "solver_asked"), "none"))
+    CLI_CALL(check_samples(p, o, "seconds_per_iteration"));
   if (!reference && !(cli_get_number(o, "nrhs") >= 1)) return fail_field(p, "nrhs", "1 or more");
   return check_samples(p, o, "seconds_per_product");
 }
@@ -107,8 +102,7 @@ static int check_lists(const char *path, const cJSON *file) {
     if (!cJSON_IsArray(list)) return fail_field(&p, all[k].name, "a list");
     cJSON_ArrayForEach(one, list) {
       p.index++;
-      int rc = all[k].check(&p, file, one);
-      if (rc) return rc;
+      CLI_CALL(all[k].check(&p, file, one));
     }
   }
   return 0;

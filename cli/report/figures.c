@@ -1,7 +1,6 @@
 /* The list of figures, and all of them as files. */
 #include "cli/draw/gnuplot.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
 #include <ctype.h>

@@ -2,8 +2,6 @@
  * also differ in the number of threads, groups of one setting in the matrix. */
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include <stdlib.h>
-#include <string.h>
 
 bool cli_report_same_setting(const cli_bench_row *a, const cli_bench_row *b) {
   cli_bench_row c = *a;
@@ -31,8 +29,6 @@ bool cli_report_first(const cli_report_data *r, const cli_report_group *g, bool 
       return false;
   return true;
 }
-
-/* ---------------------------------------------------------------- the groups */
 
 static cli_report_group *group_of(cli_report_data *r, const cli_bench_row *row) {
   for (int i = 0; i < r->group_count; i++)
@@ -75,8 +71,6 @@ int cli_report_group_rows(cli_report_data *r) {
   }
   return 0;
 }
-
-/* ---------------------------------------------------------------- names */
 
 /* Copies a device name without trade marks and without the part after an @. */
 static void copy_clean_name(const char *name, char *out, size_t capacity) {
@@ -141,10 +135,9 @@ cli_report_name cli_report_setting(const cli_report_data *r, const cli_bench_row
                                    bool threads) {
   cli_report_name t;
   const bool plain = !*key->precond || !strcmp(key->precond, "none");
-  int n =
-      snprintf(t.s, sizeof t.s, "%.100s, %s, %s%s%s", cli_report_place(r, key->place, threads).s,
-               cli_type_words(key->type), cli_bench_alone(key) ? "product alone" : key->method,
-               plain ? "" : " + ", plain ? "" : key->precond);
-  if (key->nrhs > 1) snprintf(t.s + n, sizeof t.s - (size_t)n, ", %d right-hand sides", key->nrhs);
+  snprintf(t.s, sizeof t.s, "%.100s, %s, %s%s%s", cli_report_place(r, key->place, threads).s,
+           cli_type_words(key->type), cli_bench_alone(key) ? "product alone" : key->method,
+           plain ? "" : " + ", plain ? "" : key->precond);
+  if (key->nrhs > 1) cli_append(t.s, sizeof t.s, ", %d right-hand sides", key->nrhs);
   return t;
 }

@@ -3,9 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/json.h"
-#include <cjson/cJSON.h>
-#include <math.h>
-#include <string.h>
 
 static void print_definition(FILE *f, const char *name, const char *text) {
   if (!*text) return;
@@ -70,14 +67,13 @@ static void print_devices(FILE *f, const cJSON *file) {
     if (cli_get_number(one, "threads") > 0)
       snprintf(threads, sizeof threads, ", %.0f threads", cli_get_number(one, "threads"));
     const char *platform = cli_get_text(one, "platform"), *driver = cli_get_text(one, "driver");
-    int n = snprintf(text, sizeof text, "%.40s: %.120s%s", cli_get_text(one, "place"),
-                     cli_get_text(one, "name"), threads);
+    snprintf(text, sizeof text, "%.40s: %.120s%s", cli_get_text(one, "place"),
+             cli_get_text(one, "name"), threads);
     if (*driver)
-      n += snprintf(text + n, sizeof text - (size_t)n, ", %.60s, driver %.120s, %.120s", platform,
-                    driver, cli_get_text(one, "version"));
+      cli_append(text, sizeof text, ", %.60s, driver %.120s, %.120s", platform, driver,
+                 cli_get_text(one, "version"));
     if (rate > 0)
-      snprintf(text + n, sizeof text - (size_t)n, "; stream rate %s GB/s",
-               cli_bench_factor(rate * 1e-9).s);
+      cli_append(text, sizeof text, "; stream rate %s GB/s", cli_bench_factor(rate * 1e-9).s);
     print_definition(f, "device", text);
   }
 }

@@ -1,7 +1,6 @@
 /* The tables of a report for LaTeX with booktabs: one per matrix, with a caption. Tables longer than a page use
  * longtable. */
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 
 enum { PAGE = 42 }; /* rows */
 

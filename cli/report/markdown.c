@@ -1,6 +1,5 @@
 /* The tables of a report as Markdown: one per matrix. Values that all its rows share stand above it. */
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 
 /* Prints text with the characters escaped that would end a cell or be marks. */
 static void print_markdown_text(FILE *f, const char *text) {
@@ -21,8 +20,9 @@ cli_report_name cli_report_caption(const cli_report_data *r, int matrix) {
   cli_report_name t;
   bool whole = true, partly = true;
   if (!row) row = cli_bench_fastest(&r->run, matrix, -1, true);
-  int n = snprintf(t.s, sizeof t.s, "%.96s: %s \xc3\x97 %s, %s nonzeros", A->name,
-                   cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s);
+  snprintf(t.s, sizeof t.s, "%.96s: ", A->name);
+  cli_append(t.s, sizeof t.s, "%s \xc3\x97 %s, %s nonzeros", cli_count(A->rows).s,
+             cli_count(A->cols).s, cli_count(A->nnz).s);
   if (!row) return t;
   for (int i = 0; i < r->run.row_count; i++) {
     const cli_bench_row *other = &r->run.rows[i];
@@ -32,10 +32,10 @@ cli_report_name cli_report_caption(const cli_report_data *r, int matrix) {
              cli_bench_alone(other) == cli_bench_alone(row);
   }
   if (whole)
-    snprintf(t.s + n, sizeof t.s - (size_t)n, "; %.100s", cli_report_setting(r, row, true).s);
+    cli_append(t.s, sizeof t.s, "; %.100s", cli_report_setting(r, row, true).s);
   else if (partly)
-    snprintf(t.s + n, sizeof t.s - (size_t)n, "; %s, %s", cli_type_words(row->type),
-             cli_bench_alone(row) ? "product alone" : row->method);
+    cli_append(t.s, sizeof t.s, "; %s, %s", cli_type_words(row->type),
+               cli_bench_alone(row) ? "product alone" : row->method);
   return t;
 }
 

@@ -3,9 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ROWS = 64, COLUMNS = 40, PITCH = 18, CELL = 42, LONG = 22 };
 

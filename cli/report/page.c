@@ -2,7 +2,6 @@
  * how it was measured, and the data. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 
 typedef struct writer {

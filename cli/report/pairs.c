@@ -1,14 +1,10 @@
 /* The times that old and new runs have in common, with their ratios. */
 #include "cli/report/compare.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 static const kcl_samples *row_samples(const cli_bench_row *row, bool product) {
   return product ? &row->measured.product : &row->measured.iteration;
 }
-
-/* ---------------------------------------------------------------- the same row of another run */
 
 static bool equal_places(const cli_report_data *a, const cli_bench_row *x, const cli_report_data *b,
                          const cli_bench_row *y) {
@@ -38,8 +34,6 @@ static bool find_in_files(const cli_comparison *c, const cli_bench_row *row,
   }
   return whole;
 }
-
-/* ---------------------------------------------------------------- ratios */
 
 static double least_sample(const kcl_samples *s) {
   double v = INFINITY;

@@ -2,11 +2,8 @@
  * Devices are the same if their place, name, driver and threads are; matrices if their names and sizes are. A row that is in
  * several files is that of the last. */
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 #include <cjson/cJSON.h>
-
-/* ---------------------------------------------------------------- one file */
 
 static int fail_file(const cli_report_file *file, const char *at) {
   int line = 1, column = 1;
@@ -26,8 +23,6 @@ static int parse_report_file(cli_report_file *file) {
   if (!file->json) return fail_file(file, end ? end : file->text.data);
   return cli_report_fields(file->path, file->json, &file->solve);
 }
-
-/* ---------------------------------------------------------------- joining */
 
 static bool same_device(const cli_bench_place *a, const cli_bench_place *b) {
   return !strcmp(a->place, b->place) && !strcmp(a->layout, b->layout) &&

@@ -2,9 +2,7 @@
  * arithmetic intensity, and time against bytes moved. The stream rate of each device is a straight line in both. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
-#include <math.h>
 
 enum { HEIGHT = 300, LEFT = 58, LABELS = 20 };
 
@@ -117,10 +115,10 @@ static void draw_roofline_key(const plot *p) {
       if (p->series[i] != s) continue;
       snprintf(class, sizeof class, "f%d", s % CLI_SVG_SERIES);
       cli_svg_dot(p->f, LEFT + 5, 30 + 16 * line, 4, class);
-      int n = snprintf(text, sizeof text, "%s", cli_report_place(p->r, i, true).s);
+      snprintf(text, sizeof text, "%s", cli_report_place(p->r, i, true).s);
       if (stream > 0)
-        snprintf(text + n, sizeof text - (size_t)n, "; dashed: its stream rate, %s GB/s",
-                 cli_bench_factor(stream * 1e-9).s);
+        cli_append(text, sizeof text, "; dashed: its stream rate, %s GB/s",
+                   cli_bench_factor(stream * 1e-9).s);
       cli_svg_text(p->f, LEFT + 15, 34 + 16 * line++, "mute", text);
     }
 }
@@ -203,8 +201,7 @@ const cli_report_figure cli_report_roofline = {
 const cli_report_figure cli_report_bytes = {
     .name = "bytes",
     .title = "Time against bytes",
-    .how = "Formats further left move fewer bytes. The dashed line is "
-           "the time of those bytes at the stream rate: the distance "
-           "above it is what a format loses to anything but memory.",
+    .how = "Formats further left move fewer bytes. The dashed line is the time of those bytes at "
+           "the stream rate: the distance above it is what a format loses to anything but memory.",
     .scope = CLI_REPORT_MATRIX,
     .draw = draw_bytes};

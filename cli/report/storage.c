@@ -3,9 +3,6 @@
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PITCH = 18, TOP = 26, NUMBERS = 128 };
 

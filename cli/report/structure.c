@@ -1,7 +1,6 @@
 /* The lengths of the rows and the positions of the entries, which show why a format fits. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include <math.h>
 
 enum { HEIGHT = 170, TOP = 28, LEFT = 62 };
 

@@ -2,9 +2,6 @@
  * sort and for tests that compare. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const cli_report_column columns[] = {
     {"format", "storage format", CLI_BENCH_FORMAT, true},
@@ -115,8 +112,6 @@ int *cli_report_rows(const cli_report_data *r, int matrix, int *count) {
 static bool is_column_optional(cli_bench_column c) {
   return c == CLI_BENCH_PER_RHS || c == CLI_BENCH_WITH_VECTORS || c == CLI_BENCH_WITH_MATRIX;
 }
-
-/* ---------------------------------------------------------------- HTML */
 
 static void print_column_head(FILE *f, const char *title, const char *tip, bool left) {
   fprintf(f, "<th scope=\"col\"%s title=\"", left ? " class=\"left\"" : "");

@@ -1,7 +1,6 @@
 /* Speed-up over the fewest threads against the number of threads, of the formats that are the fastest on the most. */
 #include "cli/draw/lines.h"
 #include "cli/report/report.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/say.h"
 
 enum { LINES = 6, COUNTS = 64 };
@@ -33,13 +32,13 @@ static int add_thread_line(cli_lines *l, const series *s) {
   cli_line *one = cli_lines_add(l, s->count);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   snprintf(one->name, sizeof one->name, "%s", s->row[0]->format);
-  int n = snprintf(one->tip, sizeof one->tip, "%s:", one->name);
+  snprintf(one->tip, sizeof one->tip, "%s:", one->name);
   for (int k = 0; k < s->count; k++) {
     const double t = cli_bench_time(s->row[k])->median;
     one->x[k] = s->threads[k], one->y[k] = first / t;
-    if (n < 240)
-      n += snprintf(one->tip + n, sizeof one->tip - (size_t)n, "%s %d thread%s %s", k ? "," : "",
-                    s->threads[k], s->threads[k] == 1 ? "" : "s", cli_axis_seconds(t).s);
+    if (strlen(one->tip) < 240)
+      cli_append(one->tip, sizeof one->tip, "%s %d thread%s %s", k ? "," : "", s->threads[k],
+                 s->threads[k] == 1 ? "" : "s", cli_axis_seconds(t).s);
   }
   one->count = s->count;
   return 0;

@@ -2,7 +2,6 @@
  * between host and device, and of the upload of the matrix. */
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
-#include <math.h>
 
 enum { LINE = 20, HEAD = 30, LABELS = 74 };
 

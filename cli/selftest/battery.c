@@ -1,9 +1,7 @@
 /* Systems of the self-test, and what its tests found. */
 #include "cli/selftest/selftest.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
-#include <cjson/cJSON.h>
 
 int cli_selftest_system(const cli_battery *t, const char *name, kcl_csr **A, kcl_dense **b) {
   const kcl_type type = kcl_type_complex(t->precision) ? KCL_Z : KCL_D;

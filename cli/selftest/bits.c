@@ -1,7 +1,6 @@
 /* Are the bits of x those that every device has with reproducible sums? Checksums are compared with those of bits.def. Systems have the
  * pattern of generated ones and values that no compiler rounds. */
 #include "cli/selftest/selftest.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 
 typedef struct bits_test {

@@ -1,6 +1,5 @@
 /* Products of the self-test. */
 #include "cli/selftest/selftest.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "krylocl/bench.h"
 #include <math.h>

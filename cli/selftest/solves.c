@@ -1,6 +1,5 @@
 /* Solves of the self-test: their residuals are recomputed on the host, whatever the method says. */
 #include "cli/selftest/selftest.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "krylocl/check.h"
 #include <math.h>

@@ -6,8 +6,6 @@
 #include "cli/ui/say.h"
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The solver to ask, in a handler. */

@@ -3,7 +3,6 @@
  * is assumed to continue so. If not, or if the rest would take much longer than the solve has taken, the time is
  * not known. */
 #include "cli/solve/estimate.h"
-#include <math.h>
 #include <stdio.h>
 
 static const double AGREE = 1.5; /* largest ratio between the times that the lines predict */

@@ -1,8 +1,6 @@
 /* The JSON of a solve. `krylocl solve --help` lists the fields. */
 #include "cli/ranks/report.h"
 #include "cli/ui/json.h"
-#include <cjson/cJSON.h>
-#include <math.h>
 
 /* Adds pairs of an iteration and the residual after it, at most about a thousand. */
 static void add_history(cJSON *o, const kcl_report *p) {
@@ -26,9 +24,8 @@ static void add_fallback(cJSON *o, const cli_run *r, const kcl_report *p) {
   cli_json_text(f, "why", p->lost_why);
 }
 
-/* Adds the results of one right-hand side. */
-static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
-  const kcl_report *p = &s->report;
+/* Adds how the solve went. */
+static void add_course(cJSON *o, const cli_run *r, const kcl_report *p) {
   cli_json_bool(o, "converged", p->converged);
   cli_json_text(o, "reason", kcl_reason_text(p->reason));
   cli_json_count(o, "iterations", p->iterations);
@@ -52,7 +49,11 @@ static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
     cli_json_count(o, "outer_iterations", p->outer_iterations);
     cli_json_text(o, "mixed_end", p->mixed_end);
   }
-  /* Each is one quantity: a direct solution has no recurrence, and some solves test another residual. */
+}
+
+/* Adds residuals and errors. Each is one quantity: a direct solution has no recurrence, and some solves test another residual. */
+static void add_residuals(cJSON *o, const cli_run *r, const cli_result *s) {
+  const kcl_report *p = &s->report;
   bool other = cli_tests_another(r, p);
   double recurrence = p->relative_residual < 0 ? NAN : p->relative_residual;
   cli_json_number(o, "relative_residual", other ? NAN : recurrence);
@@ -69,6 +70,13 @@ static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
     cli_json_bool(o, "least_squares", p->least_squares);
     cli_json_number(o, "normal_residual", p->normal_residual);
   }
+}
+
+/* Adds the results of one right-hand side. */
+static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
+  const kcl_report *p = &s->report;
+  add_course(o, r, p);
+  add_residuals(o, r, s);
   cli_json_bool(o, "not_unique", p->not_unique);
   cli_json_bool(o, "least_norm", p->least_norm);
   if (p->condition_estimate > 0 && p->reason != KCL_INDEFINITE) {

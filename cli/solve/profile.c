@@ -3,9 +3,6 @@
 #include "cli/solve/solve.h"
 #include "cli/ui/json.h"
 #include "cli/ui/say.h"
-#include <cjson/cJSON.h>
-#include <stdlib.h>
-#include <string.h>
 
 void cli_profile_free(cli_profile *p) {
   free(p->setup.entry), free(p->solve.entry);

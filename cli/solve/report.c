@@ -2,8 +2,6 @@
 #include "cli/input/input.h"
 #include "cli/ranks/report.h"
 #include "cli/ui/terminal.h"
-#include <math.h>
-#include <string.h>
 
 static void say_zeros(const cli_options *o, const kcl_setup_info *s) {
   char text[160];
@@ -120,38 +118,42 @@ static void say_uniqueness(const cli_options *o, const kcl_report *p) {
           p->converged ? "solve A x = b to the tolerance" : "minimise |b - A x|");
 }
 
+/* Prints the verdict in its colour, to which tolerance, and after how many iterations. */
+static void say_outcome(const cli_run *r, const kcl_report *p) {
+  const cli_options *o = r->o;
+  const bool absolute = r->asked.atol > 0 && p->true_relative_residual > r->asked.tol,
+             direct = p->relative_residual < 0;
+  const cli_text count = cli_count(p->iterations);
+  const char *plural = p->iterations == 1 ? "" : "s",
+             *done = direct ? "solved directly" : "converged",
+             *color = p->converged ? CLI_GREEN : CLI_RED;
+  cli_say(o, "%s%s%s", cli_style(cli_out(o), p->least_squares ? CLI_YELLOW : color),
+          p->least_squares ? "least-squares solution"
+          : p->converged   ? done
+                           : "NOT CONVERGED",
+          cli_style(cli_out(o), CLI_PLAIN));
+  if (p->least_squares)
+    cli_say(o, " to %.0e in %s iteration%s, with |r|/|b| = %.3e", r->asked.tol, count.s, plural,
+            p->true_relative_residual);
+  else if (!p->converged)
+    cli_say(o, " after %s iteration%s: %s", count.s, plural, kcl_reason_text(p->reason));
+  else if (!direct)
+    cli_say(o, " to %s%.0e in %s iteration%s", absolute ? "a residual norm of " : "",
+            absolute ? r->asked.atol : r->asked.tol, count.s, plural);
+  else if (p->iterations)
+    cli_say(o, " to %.0e, after %s iterations that did not converge", r->asked.tol, count.s);
+  else
+    cli_say(o, " to %.0e", r->asked.tol);
+}
+
 static void say_result(const cli_run *r, int64_t j) {
   const cli_options *o = r->o;
   const cli_result *s = &r->results[j];
   const kcl_report *p = &s->report;
-  char column[32] = "";
-  if (r->p.b->cols > 1) snprintf(column, sizeof column, "column %lld: ", (long long)j + 1);
   if (j == 0 || strcmp(s->changes, r->results[j - 1].changes)) say_changes(o, s->changes);
-  bool absolute = r->asked.atol > 0 && p->true_relative_residual > r->asked.tol;
-  FILE *f = cli_out(o);
-  const char *plain = cli_style(f, CLI_PLAIN);
-  if (p->least_squares)
-    cli_say(
-        o,
-        "result      %s%sleast-squares solution%s to %.0e in %s iteration%s, with |r|/|b| = %.3e",
-        column, cli_style(f, CLI_YELLOW), plain, r->asked.tol, cli_count(p->iterations).s,
-        p->iterations == 1 ? "" : "s", p->true_relative_residual);
-  else if (p->converged && p->relative_residual < 0 && !p->iterations)
-    cli_say(o, "result      %s%ssolved directly%s to %.0e", column, cli_style(f, CLI_GREEN), plain,
-            r->asked.tol);
-  else if (p->converged && p->relative_residual < 0)
-    cli_say(o,
-            "result      %s%ssolved directly%s to %.0e, after %s iterations that did not converge",
-            column, cli_style(f, CLI_GREEN), plain, r->asked.tol, cli_count(p->iterations).s);
-  else if (p->converged)
-    cli_say(o, "result      %s%sconverged%s to %s%.0e in %s iteration%s", column,
-            cli_style(f, CLI_GREEN), plain, absolute ? "a residual norm of " : "",
-            absolute ? r->asked.atol : r->asked.tol, cli_count(p->iterations).s,
-            p->iterations == 1 ? "" : "s");
-  else
-    cli_say(o, "result      %s%sNOT CONVERGED%s after %s iteration%s: %s", column,
-            cli_style(f, CLI_RED), plain, cli_count(p->iterations).s, p->iterations == 1 ? "" : "s",
-            kcl_reason_text(p->reason));
+  cli_say(o, "result      ");
+  if (r->p.b->cols > 1) cli_say(o, "column %lld: ", (long long)j + 1);
+  say_outcome(r, p);
   if (p->x_iteration < p->iterations)
     cli_say(o, "; x is the nearest, that of iteration %s", cli_count(p->x_iteration).s);
   if (p->residual_restarts)

@@ -1,12 +1,9 @@
 /* The checks of a product: every row of every column against its rounding bound (solver/product_check.c). */
 #include "cli/spmv/check.h"
 #include "cli/input/input.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-
-/* ---------------------------------------------------------------- checking */
 
 static const double *addend_column(const cli_product *p, int64_t j) {
   return p->y0 ? cli_column(p->y0, j) : NULL;
@@ -48,8 +45,6 @@ int cli_check_product(kcl_context *ctx, const cli_options *o, const cli_product 
   }
   return 0;
 }
-
-/* ---------------------------------------------------------------- reports */
 
 /* Prints "row 17", and the column where there are several. */
 static void say_row_of_y(const cli_options *o, const cli_product_verdict *v, int64_t row,

@@ -4,10 +4,8 @@
 #include "cli/tune/kernels.h"
 #include "cli/input/input.h"
 #include "cli/problem/problem.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
-#include <math.h>
 
 /* A system that is generated, or the operand. */
 typedef struct sample_system {

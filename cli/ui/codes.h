@@ -19,6 +19,7 @@ enum {
     const int failure = (call);                                                                    \
     if (failure != 0) return failure;                                                              \
   } while (0)
+#define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define CLI_OWNED_BY(release) __attribute__((cleanup(release)))
 #define CLI_OWNED CLI_OWNED_BY(cli_free_owned)
 static inline void cli_free_owned(void *variable) {

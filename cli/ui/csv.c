@@ -3,8 +3,6 @@
 #include "cli/ui/csv.h"
 #include "cli/ui/say.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool is_formula(const char *v) {
   char *end;

@@ -4,7 +4,6 @@
  * Ctrl-C ends the program at once. The other signals may come twice (timeout sends two), so the second is ignored.
  * Files are renamed when they are complete, so none is half written. The exit code is 128 + the signal. */
 #include "cli/ui/interrupt.h"
-#include "cli/ui/codes.h"
 #include "cli/ui/terminal.h"
 #include <signal.h>
 #if defined(__linux__)

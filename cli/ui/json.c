@@ -3,12 +3,8 @@
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "cli/ui/text.h"
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 void cli_json_number(cJSON *o, const char *key, double v) {
@@ -123,8 +119,6 @@ int cli_json_finish(const char *path, cJSON *o) {
   cJSON_Delete(o);
   return rc;
 }
-
-/* ---------------------------------------------------------------- fields that are read */
 
 const cJSON *cli_field(const cJSON *o, const char *key) {
   return cJSON_GetObjectItemCaseSensitive(o, key);

@@ -7,9 +7,6 @@
 #include "cli/ui/text.h"
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AT(field) offsetof(cli_options, field)
 static const cli_option table[] = {
@@ -199,8 +196,7 @@ static int set_counts(const cli_option *e, const char *list, cli_options *o) {
     int64_t n = 0;
     size_t length = strcspn(s, ",");
     snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), s);
-    int rc = strcmp(word, "max") ? set_count(e, word, &n) : 0;
-    if (rc) return rc;
+    if (strcmp(word, "max")) CLI_CALL(set_count(e, word, &n));
     if (s == list) o->threads = n;
     if (!*(s += length)) break;
   }
@@ -360,11 +356,8 @@ static bool list_takers(const cli_command *const *commands, const char *name, ch
                         size_t capacity) {
   const cli_command *c;
   *list = 0;
-  for (int i = 0; (c = commands[i]); i++) {
-    size_t used = strlen(list);
-    if (takes_option(c, name))
-      snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", c->name);
-  }
+  for (int i = 0; (c = commands[i]); i++)
+    if (takes_option(c, name)) cli_append(list, capacity, "%s%s", *list ? ", " : "", c->name);
   return *list;
 }
 

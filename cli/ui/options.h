@@ -3,6 +3,7 @@
 #ifndef CLI_UI_OPTIONS_H
 #define CLI_UI_OPTIONS_H
 
+#include "cli/ui/codes.h"
 #include "krylocl.h"
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,8 +4,6 @@
 #include "cli/ui/say.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool missing; /* standard output was closed */

@@ -5,8 +5,6 @@
 #include "cli/ui/text.h"
 #include <limits.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Length of the sequence of cli_style at s; 0: there is none. */
 static size_t style_at(FILE *f, const char *s) {

@@ -6,12 +6,6 @@
 #include "krylocl/device.h"
 #include "krylocl/explain.h"
 
-#if defined(__GNUC__)
-#define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#else
-#define CLI_PRINTF(f, a)
-#endif
-
 /* Prints text that may hold names and titles of files: bytes that are no character become \x1b and the like,
  * except line ends, tabs and sequences of cli_style. */
 void cli_put(FILE *f, const char *s, size_t size);

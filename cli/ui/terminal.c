@@ -5,12 +5,9 @@
 #include "cli/ui/terminal.h"
 #include "cli/ui/text.h"
 #include <fcntl.h>
-#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -51,8 +48,6 @@ int cli_columns(FILE *f) {
   return n > 0 ? n : 80;
 }
 
-/* ---------------------------------------------------------------- the status line */
-
 static const double patience = 0.3, redraw = 0.1, lines = 1; /* seconds */
 
 static struct {
@@ -85,10 +80,8 @@ static void draw_status(void) {
   char text[sizeof line.now.part];
   cli_status s = line.now;
   double seconds = cli_now() - line.begin;
-  size_t used = strlen(s.part[0]);
   if (s.timed && seconds >= 1)
-    snprintf(s.part[0] + used, sizeof s.part[0] - used, ", %s",
-             cli_seconds((double)(long)seconds).s);
+    cli_append(s.part[0], sizeof s.part[0], ", %s", cli_seconds((double)(long)seconds).s);
   compose_status(&s, line.terminal ? cli_columns(stderr) - 1 : 1000, text, sizeof text);
   fprintf(stderr, line.terminal ? "\r%s\033[K" : "%s\n", text);
   fflush(stderr);
@@ -156,16 +149,15 @@ void cli_busy(const cli_options *o, const char *format, ...) {
 
 void cli_watch(void *o, const kcl_activity *a) {
   cli_status s = line.base;
-  size_t capacity = sizeof s.part[0];
-  int n = (int)strlen(s.part[0]);
+  char *text = s.part[0];
+  const size_t capacity = sizeof s.part[0];
   s.timed |= a->what != NULL;
-  if (a->what) n += snprintf(s.part[0] + n, capacity - (size_t)n, "%s%s", n ? ": " : "", a->what);
-  if (a->what && a->parts > 1 && n < (int)capacity)
-    snprintf(s.part[0] + n, capacity - (size_t)n, " %d of %d", a->part, a->parts);
-  else if (a->what && a->flops > 0 && n < (int)capacity)
-    snprintf(s.part[0] + n, capacity - (size_t)n, ", %s Gflop",
-             cli_count((int64_t)ceil(a->flops * 1e-9)).s);
-  if (s.part[0][0]) show_status(o, &s, false);
+  if (a->what) cli_append(text, capacity, "%s%s", *text ? ": " : "", a->what);
+  if (a->what && a->parts > 1)
+    cli_append(text, capacity, " %d of %d", a->part, a->parts);
+  else if (a->what && a->flops > 0)
+    cli_append(text, capacity, ", %s Gflop", cli_count((int64_t)ceil(a->flops * 1e-9)).s);
+  if (*text) show_status(o, &s, false);
 }
 
 void cli_idle(void) {

@@ -1,11 +1,17 @@
 /* Numbers, times and names as words for users, and the clock. Prints nothing. */
 #include "cli/ui/text.h"
 #include <inttypes.h>
-#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+
+void cli_append(char *text, size_t capacity, const char *format, ...) {
+  const size_t used = strlen(text);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text + used, capacity - used, format, args);
+  va_end(args);
+}
 
 /* Bytes of the character that this first byte announces; 0: none begins so. */
 static int announced_bytes(unsigned char first) {
@@ -54,9 +60,8 @@ void cli_zeros(char *text, size_t size, const char *what, int64_t count, int64_t
   else
     snprintf(text, size, "%s %s%s of A %s zero", cli_count(count).s, what, one ? "" : "s",
              one ? "is" : "are");
-  const size_t used = strlen(text);
   if (first >= 0 && !one)
-    snprintf(text + used, size - used, ", the first is %s %s", what, cli_count(first + 1).s);
+    cli_append(text, size, ", the first is %s %s", what, cli_count(first + 1).s);
 }
 
 cli_text cli_bytes(double bytes) {

@@ -2,8 +2,10 @@
 #ifndef CLI_UI_TEXT_H
 #define CLI_UI_TEXT_H
 
+#include "cli/ui/codes.h"
 #include "krylocl/device.h"
 #include "krylocl/io.h"
+#include <math.h>
 
 /* Bytes of the character that begins at s in valid UTF-8; 0: none, or a control character. */
 int cli_character(const char *s);
@@ -12,6 +14,8 @@ typedef struct cli_text {
   char s[40];
 } cli_text;
 
+/* Appends to a text, as far as it fits. */
+void cli_append(char *text, size_t capacity, const char *format, ...) CLI_PRINTF(3, 4);
 /* A checksum in 16 hexadecimal digits, "0x...". */
 cli_text cli_checksum_text(unsigned long long sum);
 /* 1,234,567 */

@@ -23,11 +23,7 @@
  * KCL_CALL returns from the function with the status of a call that fails. What a function owns is a variable declared with KCL_OWNED
  * (an array of malloc) or KCL_OWNED_BY(release), which is freed on every path: it begins with a value such as NULL, and what the
  * caller gets is moved out of it. KCL_TRY is for functions that free otherwise: they declare rc, and their label done: frees. */
-#if defined(__GNUC__)
 #define KCL_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#else
-#define KCL_PRINTF(f, a)
-#endif
 enum { KCL_MESSAGE = 4096 }; /* bytes of the longest */
 /* Returns status. The message belongs to the calling thread, not to ctx, which may be NULL; threads that the library starts write none. */
 int kcl_fail(kcl_context *ctx, kcl_status status, const char *format, ...) KCL_PRINTF(3, 4);

@@ -11,8 +11,6 @@
 
 enum { CYCLES, INSTRUCTIONS, MISSES, CORE_EVENTS, MOST_EVENTS = CORE_EVENTS + 128 };
 
-/* ---------------------------------------------------------------- memory controllers */
-
 static bool read_event_line(const char *folder, const char *name, char *text, int size) {
   char path[600];
   snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -67,8 +65,6 @@ int kcl_memory_events(const char *sys, kcl_event *events, int most) {
   globfree(&found);
   return count;
 }
-
-/* ---------------------------------------------------------------- all */
 
 struct kcl_hardware {
   int events;

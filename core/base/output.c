@@ -153,8 +153,6 @@ int kcl_output_write(kcl_context *ctx, kcl_output *o, const void *data, size_t s
   return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- synchronised files */
-
 static atomic_bool synchronised;
 
 void kcl_files_synchronise(bool on) { synchronised = on; }

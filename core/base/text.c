@@ -1,7 +1,16 @@
-/* Numbers as people write them: three digits and a unit that fits. */
+/* Texts that grow, and numbers as people write them: three digits and a unit that fits. */
 #include "core/base/text.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+
+void kcl_append(char *text, size_t capacity, const char *format, ...) {
+  const size_t used = strlen(text);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text + used, capacity - used, format, args);
+  va_end(args);
+}
 
 static kcl_short_text digits(double v, const char *unit) {
   kcl_short_text t;

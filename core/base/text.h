@@ -1,6 +1,11 @@
-/* Numbers as people write them, for reasons and messages of the library. */
+/* Reasons and messages of the library: texts that grow, numbers as people write them. */
 #ifndef KCL_TEXT_H
 #define KCL_TEXT_H
+
+#include "core/base/base.h"
+
+/* Appends to a text, as far as it fits. */
+void kcl_append(char *text, size_t capacity, const char *format, ...) KCL_PRINTF(3, 4);
 
 typedef struct kcl_short_text {
   char s[32];

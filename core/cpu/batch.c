@@ -29,8 +29,6 @@ void KCL_TYPED(kcl_cpu_add_scaled)(void *arg, int64_t first, int64_t end) {
   }
 }
 
-/* ---------------------------------------------------------------- batches of passes */
-
 enum { CALLING = -1 }; /* the product of the stage is a function of the caller's, to be called */
 
 typedef struct cpu_batch {

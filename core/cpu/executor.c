@@ -264,8 +264,8 @@ static int useful_threads(const kcl_program *k) {
   return most < k->ctx->threads ? (int)most : k->ctx->threads;
 }
 
-/* A vector like this one that another executor has, or NULL. */
-static void *lent_vector(const kcl_program *k, kcl_vec v, int rhs) {
+/* A vector like this one that another executor has and now shares, or NULL. */
+static void *borrow_vector(const kcl_program *k, kcl_vec v, int rhs) {
   const kcl_executor *from = k->lender;
   if (!from || from->close != close_cpu || kcl_vector_shared(k, v)) return NULL;
   const kcl_cpu *f = from->data;
@@ -273,30 +273,24 @@ static void *lent_vector(const kcl_program *k, kcl_vec v, int rhs) {
   if (rhs >= g->nrhs || v >= g->vectors || kcl_vector_shared(g, v)) return NULL;
   if (g->vector[v].n != k->vector[v].n || kcl_vector_stored(g, v) != kcl_vector_stored(k, v))
     return NULL;
-  return f->vec[rhs * g->vectors + v];
+  vector_head *lent = f->vec[rhs * g->vectors + v];
+  if (lent) lent[-1].users++;
+  return lent;
 }
 
 static int make_vector(kcl_executor *ex, kcl_vec v, int rhs) {
   kcl_cpu *e = ex->data;
   const kcl_program *k = e->k;
   void **at = &e->vec[rhs * k->vectors + v];
-  bool shared = kcl_vector_shared(k, v);
-  if (shared && rhs) {
+  const bool shared = kcl_vector_shared(k, v);
+  if (shared && rhs)
     *at = e->vec[v];
-    return KCL_OK;
-  }
-  if (used_in_place(k, v)) {
-    *at = k->vector[v].values;
-    return KCL_OK;
-  }
-  vector_head *lent = lent_vector(k, v, rhs);
-  if (lent) {
-    lent[-1].users++;
-    *at = lent;
-    return KCL_OK;
-  }
-  int rc = allocate_vector(k->ctx, k->vector[v].n, kcl_vector_stored(k, v), at);
-  return rc || !shared ? rc : cpu_put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0);
+  else
+    *at = used_in_place(k, v) ? k->vector[v].values : borrow_vector(k, v, rhs);
+  if (*at) return KCL_OK;
+  KCL_CALL(allocate_vector(k->ctx, k->vector[v].n, kcl_vector_stored(k, v), at));
+  if (!shared) return KCL_OK;
+  return cpu_put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0);
 }
 
 static bool has_temporaries(const kcl_program *k) {
@@ -313,11 +307,36 @@ static int elements_of_block(const kcl_program *k, bool fixed) {
   return count < least ? least : count / least * least;
 }
 
+static int allocate_cpu(kcl_executor *ex) {
+  kcl_cpu *e = ex->data;
+  const kcl_program *k = e->k;
+  const int nrhs = k->nrhs;
+  KCL_CALL(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
+  if (has_temporaries(k))
+    KCL_CALL(kcl_alloc(
+        k->ctx, (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * KCL_MOST_TEMPORARIES * e->block,
+        sizeof(scalar), "temporary vectors", (void **)&e->temporary));
+  KCL_CALL(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
+  KCL_CALL(kcl_alloc(k->ctx, 2 * nrhs * e->dots * e->chunks, sizeof(scalar), "partial sums",
+                     (void **)&e->partial[0]));
+  e->partial[1] = e->partial[0] + nrhs * e->dots * e->chunks;
+  if (e->chunk)
+    KCL_CALL(kcl_alloc(k->ctx,
+                       (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * e->dots * KCL_SUM_LANES,
+                       sizeof(scalar), "sums", (void **)&e->sum));
+  if (e->chunk && kcl_program_ranks(k))
+    KCL_CALL(kcl_alloc(k->ctx, nrhs * e->dots * e->chunks, KCL_PARTS * sizeof(double),
+                       "partial sums", (void **)&e->sums));
+  KCL_CALL(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
+                     (void **)&e->history));
+  for (int c = 0; c < nrhs; c++)
+    for (int v = 0; v < k->vectors; v++) KCL_CALL(make_vector(ex, v, c));
+  return KCL_OK;
+}
+
 int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
-  int nrhs = k->nrhs;
   kcl_cpu *e;
-  KCL_CALL(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
-  e = ex->data;
+  KCL_CALL(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", (void **)&e));
   e->k = k;
   e->threads = e->team = useful_threads(k);
   e->until_trial = 4;
@@ -343,25 +362,5 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .multiply = cpu_multiply,
                        .memory = cpu_memory,
                        .close = close_cpu};
-  KCL_CALL(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
-  if (has_temporaries(k))
-    KCL_CALL(kcl_alloc(
-        k->ctx, (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * KCL_MOST_TEMPORARIES * e->block,
-        sizeof(scalar), "temporary vectors", (void **)&e->temporary));
-  KCL_CALL(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
-  KCL_CALL(kcl_alloc(k->ctx, 2 * nrhs * e->dots * e->chunks, sizeof(scalar), "partial sums",
-                     (void **)&e->partial[0]));
-  e->partial[1] = e->partial[0] + nrhs * e->dots * e->chunks;
-  if (e->chunk)
-    KCL_CALL(kcl_alloc(k->ctx,
-                       (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * e->dots * KCL_SUM_LANES,
-                       sizeof(scalar), "sums", (void **)&e->sum));
-  if (e->chunk && kcl_program_ranks(k))
-    KCL_CALL(kcl_alloc(k->ctx, nrhs * e->dots * e->chunks, KCL_PARTS * sizeof(double),
-                       "partial sums", (void **)&e->sums));
-  KCL_CALL(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
-                     (void **)&e->history));
-  for (int c = 0; c < nrhs; c++)
-    for (int v = 0; v < k->vectors; v++) KCL_CALL(make_vector(ex, v, c));
-  return KCL_OK;
+  return allocate_cpu(ex);
 }

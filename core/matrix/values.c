@@ -291,13 +291,11 @@ int kcl_count_values(kcl_context *ctx, const kcl_csr *A, const kcl_distinct_rows
                        .least_row = kcl_bits(INFINITY)};
   const bool by_structure = s->zero_cols >= 0 && !s->explicit_zeros;
   const bool mirrors = c.runs && !distinct && A->rows == A->cols;
-  int rc = KCL_OK;
   if (mirrors) c.mirror = kcl_mirror_search_begin(A, runs);
   if (distinct)
-    rc = count_distinct_rows(ctx, &c, distinct);
+    KCL_CALL(count_distinct_rows(ctx, &c, distinct));
   else
     kcl_for(A->rows, KCL_FEW_ROWS, count_values_of_rows, &c);
-  if (rc) return rc;
   report_counts(&c, s);
   c.mirror.apart = c.apart, c.mirror.broken = c.broken;
   if (mirrors) *m = kcl_mirror_search_end(&c.mirror);

@@ -88,12 +88,11 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   bool persistent = phase == KCL_LOOP && r->persistent.kernel;
   if (phase == KCL_START) r->persistent.since_replace = 0;
   if (persistent && !code) code = kcl_persistent_kernel.enqueue(r, times);
-  int rc = KCL_OK;
   if (r->ranks.ready)
-    rc = run_on_ranks(r, phase, times, kcl_cl_check(run_context(r), code, "clFinish", "iterating"));
+    KCL_CALL(
+        run_on_ranks(r, phase, times, kcl_cl_check(run_context(r), code, "clFinish", "iterating")));
   else if (!code && !persistent)
-    rc = run_stages(r, phase, times);
-  if (rc) return rc;
+    KCL_CALL(run_stages(r, phase, times));
   if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->iterations);
   if (phase == KCL_REPLACE)
     return kcl_cl_check(run_context(r), code, "clEnqueueNDRangeKernel", "iterating");
@@ -142,12 +141,10 @@ static int next_poll(kcl_run *r) {
 /* The state after the oldest batch; on several ranks after the latest, as on the native executor. */
 static int opencl_poll(kcl_executor *ex, kcl_control *control, double *rr) {
   kcl_run *r = ex->data;
-  int rc = KCL_OK;
   if (!r->polls) return KCL_OK;
-  while (!rc && kcl_program_ranks(r->k) && r->polls > 1) rc = next_poll(r);
+  while (kcl_program_ranks(r->k) && r->polls > 1) KCL_CALL(next_poll(r));
   const int slot = r->first;
-  if (!rc) rc = next_poll(r);
-  if (rc) return rc;
+  KCL_CALL(next_poll(r));
   memcpy(control, r->mirror[slot], (size_t)r->k->nrhs * sizeof *control);
   for (int c = 0; c < r->k->nrhs; c++)
     rr[c] = run_real_at(r, r->mirror[slot] + kcl_run_slot(r, r->k->rr, c));
@@ -305,6 +302,21 @@ static void prefer_interpreter(kcl_program *k) {
   if (kcl_interpreter_suits(k, &g)) k->fusion = KCL_INTERPRETED_STAGES;
 }
 
+static int plan_run(kcl_program *k, kcl_run *r) {
+  r->k = k;
+  r->width = kcl_rhs_width(k);
+  prefer_interpreter(k);
+  r->scalar_bytes = kcl_type_size(k->type);
+  r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
+  r->geometry = kcl_choose_geometry(k), r->group = (size_t)r->geometry.group;
+  if (r->geometry.sum_block) KCL_CALL(kcl_check_rounding(k->ctx, k->type));
+  if (k->fusion == KCL_INTERPRETED_STAGES && !r->geometry.interpreted)
+    return kcl_fail(k->ctx, KCL_REFUSED, "the interpreter does not suit this program");
+  const bool persistent = kcl_persistent_kernel.wanted(r);
+  if (persistent) KCL_CALL(kcl_persistent_kernel.prepare(r));
+  return kcl_run_plan_kernels(r, persistent);
+}
+
 int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
   const double begin = kcl_now();
   kcl_run *r;
@@ -332,18 +344,7 @@ int kcl_opencl_plan(kcl_program *k, kcl_executor *ex) {
                        .launches = launches,
                        .source = opencl_source,
                        .close = close_run};
-  r->k = k;
-  r->width = kcl_rhs_width(k);
-  prefer_interpreter(k);
-  r->scalar_bytes = kcl_type_size(k->type);
-  r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
-  r->geometry = kcl_choose_geometry(k), r->group = (size_t)r->geometry.group;
-  if (r->geometry.sum_block) KCL_CALL(kcl_check_rounding(k->ctx, k->type));
-  if (k->fusion == KCL_INTERPRETED_STAGES && !r->geometry.interpreted)
-    return kcl_fail(k->ctx, KCL_REFUSED, "the interpreter does not suit this program");
-  const bool persistent = kcl_persistent_kernel.wanted(r);
-  if (persistent) KCL_CALL(kcl_persistent_kernel.prepare(r));
-  const int rc = kcl_run_plan_kernels(r, persistent);
+  const int rc = plan_run(k, r);
   ex->seconds_compile = kcl_now() - begin;
   return rc;
 }

@@ -171,11 +171,10 @@ static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
   snprintf(name, sizeof name, "stage_%s", id);
   if (at->alone) snprintf(name, sizeof name, "stage_shared");
   l->kernel = clCreateKernel(of, name, &code);
-  int rc = kcl_cl_check(run_context(r), code, "clCreateKernel", name);
-  if (rc) return rc;
+  KCL_CALL(kcl_cl_check(run_context(r), code, "clCreateKernel", name));
   l->groups = kcl_run_groups(r, s), l->group = r->group;
   l->calls = s->called ? s : NULL;
-  if (s->A && s->A->kernel.prepare_items && (rc = make_prepare(r, of, s, l, name))) return rc;
+  if (s->A && s->A->kernel.prepare_items) KCL_CALL(make_prepare(r, of, s, l, name));
   if (s->A && s->A->format->scatter)
     l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
   const kcl_stage *before = kcl_stage_previous(r->k, phase, number);

@@ -1,43 +1,33 @@
 /* Operations of a recorded program in the words of the paper: see formula.h. */
 #include "core/program/formula.h"
-#include <stdarg.h>
-#include <stdio.h>
-
-static void append_text(char *text, size_t capacity, const char *format, ...) KCL_PRINTF(3, 4);
-static void append_text(char *text, size_t capacity, const char *format, ...) {
-  size_t used = strlen(text);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text + used, capacity - used, format, args);
-  va_end(args);
-}
+#include "core/base/text.h"
 
 static const char *vec(const kcl_program *k, kcl_vec v) { return k->vector[v].name.s; }
 static const char *slot(const kcl_program *k, kcl_slot s) { return k->slot[s].s; }
 
 static void operand(const kcl_program *k, kcl_coef c, char *text, size_t capacity) {
   if (c.slot < 0)
-    append_text(text, capacity, "%g", c.constant);
+    kcl_append(text, capacity, "%g", c.constant);
   else
-    append_text(text, capacity, "%s%s%s", c.negate ? "-" : "", c.conjugate ? "conj " : "",
-                slot(k, c.slot));
+    kcl_append(text, capacity, "%s%s%s", c.negate ? "-" : "", c.conjugate ? "conj " : "",
+               slot(k, c.slot));
 }
 
 /* sign: "" for the first term, else " + "; a negative coefficient changes it. */
 static void term(const kcl_program *k, const char *sign, kcl_coef c, kcl_vec v, char *text,
                  size_t capacity) {
   bool minus = c.slot < 0 ? c.constant < 0 : c.negate;
-  append_text(text, capacity, "%s", minus ? *sign ? " - " : "-" : sign);
+  kcl_append(text, capacity, "%s", minus ? *sign ? " - " : "-" : sign);
   c.negate = false;
   if (c.slot < 0 && c.constant < 0) c.constant = -c.constant;
-  if (!is_constant(c, 1)) operand(k, c, text, capacity), append_text(text, capacity, " ");
-  append_text(text, capacity, "%s", vec(k, v));
+  if (!is_constant(c, 1)) operand(k, c, text, capacity), kcl_append(text, capacity, " ");
+  kcl_append(text, capacity, "%s", vec(k, v));
 }
 
 static void print_lincomb(const kcl_program *k, const kcl_op *o, char *text, size_t capacity) {
-  append_text(text, capacity, "%s = ", vec(k, o->y));
+  kcl_append(text, capacity, "%s = ", vec(k, o->y));
   if (is_constant(o->a, 0)) {
-    append_text(text, capacity, "0");
+    kcl_append(text, capacity, "0");
     return;
   }
   term(k, "", o->a, o->x, text, capacity);
@@ -47,10 +37,10 @@ static void print_lincomb(const kcl_program *k, const kcl_op *o, char *text, siz
 /* function: of the operands, or NULL where `between` stands between them. */
 static void print_scalar(const kcl_program *k, const kcl_op *o, const char *function,
                          const char *between, char *text, size_t capacity) {
-  append_text(text, capacity, "%s = %s", slot(k, o->slot), function ? function : "");
+  kcl_append(text, capacity, "%s = %s", slot(k, o->slot), function ? function : "");
   operand(k, o->a, text, capacity);
-  if (*between) append_text(text, capacity, "%s", between), operand(k, o->b, text, capacity);
-  append_text(text, capacity, "%s", function && *function ? ")" : "");
+  if (*between) kcl_append(text, capacity, "%s", between), operand(k, o->b, text, capacity);
+  kcl_append(text, capacity, "%s", function && *function ? ")" : "");
 }
 
 static void print_operation(const kcl_program *k, const kcl_op *o, char *text, size_t capacity) {
@@ -59,12 +49,12 @@ static void print_operation(const kcl_program *k, const kcl_op *o, char *text, s
   switch (o->code) {
   case KCL_OP_LINCOMB: print_lincomb(k, o, text, capacity); break;
   case KCL_OP_TIMES:
-    append_text(text, capacity, "%s = %s%s .* %s", vec(k, o->y),
-                o->conjugate && complex ? "conj " : "", vec(k, o->x), vec(k, o->z));
+    kcl_append(text, capacity, "%s = %s%s .* %s", vec(k, o->y),
+               o->conjugate && complex ? "conj " : "", vec(k, o->x), vec(k, o->z));
     break;
   case KCL_OP_DOT:
-    append_text(text, capacity, "%s = %s^%s %s", slot(k, o->slot), vec(k, o->x),
-                o->plain ? "T" : "H", vec(k, o->y));
+    kcl_append(text, capacity, "%s = %s^%s %s", slot(k, o->slot), vec(k, o->x),
+               o->plain ? "T" : "H", vec(k, o->y));
     break;
   case KCL_OP_ASSIGN: print_scalar(k, o, NULL, "", text, capacity); break;
   case KCL_OP_DIVIDE: print_scalar(k, o, NULL, " / ", text, capacity); break;
@@ -73,13 +63,13 @@ static void print_operation(const kcl_program *k, const kcl_op *o, char *text, s
   case KCL_OP_ROOT: print_scalar(k, o, "sqrt(", "", text, capacity); break;
   case KCL_OP_MODULUS: print_scalar(k, o, "abs(", "", text, capacity); break;
   case KCL_OP_LEAST: print_scalar(k, o, "min(", ", ", text, capacity); break;
-  case KCL_OP_POSITIVE: append_text(text, capacity, "%s > 0?", slot(k, o->slot)); break;
-  case KCL_OP_NONZERO: append_text(text, capacity, "%s != 0?", slot(k, o->slot)); break;
+  case KCL_OP_POSITIVE: kcl_append(text, capacity, "%s > 0?", slot(k, o->slot)); break;
+  case KCL_OP_NONZERO: kcl_append(text, capacity, "%s != 0?", slot(k, o->slot)); break;
   case KCL_OP_RITZ:
-    append_text(text, capacity, "history: %s, %s", slot(k, o->a.slot), slot(k, o->b.slot));
+    kcl_append(text, capacity, "history: %s, %s", slot(k, o->a.slot), slot(k, o->b.slot));
     break;
-  case KCL_OP_END_ITERATION: append_text(text, capacity, "%s <= target?", slot(k, o->slot)); break;
-  case KCL_OP_CYCLE_END: append_text(text, capacity, "the cycle ends"); break;
+  case KCL_OP_END_ITERATION: kcl_append(text, capacity, "%s <= target?", slot(k, o->slot)); break;
+  case KCL_OP_CYCLE_END: kcl_append(text, capacity, "the cycle ends"); break;
   }
 }
 
@@ -96,12 +86,12 @@ void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, siz
   text[0] = 0;
   for (int i = 0; i < s->scalars; i++)
     print_operation(k, &s->scalar[i], one, sizeof one),
-        append_text(text, capacity, "%s%s", text[0] ? "; " : "", one);
+        kcl_append(text, capacity, "%s%s", text[0] ? "; " : "", one);
   if (kcl_stage_operator(s))
-    append_text(text, capacity, "%s%s = %s %s", text[0] ? "; " : "", vec(k, s->y),
-                kcl_applied_of(k, kcl_stage_operator(s))->name.s, vec(k, s->x));
+    kcl_append(text, capacity, "%s%s = %s %s", text[0] ? "; " : "", vec(k, s->y),
+               kcl_applied_of(k, kcl_stage_operator(s))->name.s, vec(k, s->x));
   for (int i = 0; i < s->vectors; i++)
     print_operation(k, &s->vector[i], one, sizeof one),
-        append_text(text, capacity, "%s%s", text[0] ? "; " : "", one);
-  if (!text[0]) append_text(text, capacity, "the dots before are added up");
+        kcl_append(text, capacity, "%s%s", text[0] ? "; " : "", one);
+  if (!text[0]) kcl_append(text, capacity, "the dots before are added up");
 }

@@ -142,8 +142,6 @@ static void scatter_part(void *arg, int64_t p, int64_t end) {
   if (b->e->width == 2 && half) scatter_entries(b, p, 2, true);
 }
 
-/* ---------------------------------------------------------------- order within rows */
-
 static bool columns_ascend(const int32_t *col, int64_t n) {
   bool all = true;
   for (int64_t k = 1; k < n; k++) all &= col[k - 1] < col[k];

@@ -144,8 +144,6 @@ static int build_hb_matrix(kcl_context *ctx, const hb_reading *r, const hb_colum
   return mm_build_csr(ctx, &as, &e, A);
 }
 
-/* ---------------------------------------------------------------- right-hand sides */
-
 /* Full columns follow each other without a break, or each begins on a new line, as the number of lines
  * shows. */
 static int read_full_columns(kcl_context *ctx, hb_reading *r, int64_t rows, int64_t lines,

@@ -149,8 +149,6 @@ static int read_kcl(kcl_context *ctx, kcl_text *t, kcl_file_system *out) {
   return borrow(ctx, t, &h, &out->A);
 }
 
-/* ---------------------------------------------------------------- parts */
-
 int kcl_binary_head(kcl_context *ctx, const char *path, int64_t size, kcl_file_head *h) {
   char first[KCL_FILE_HEAD] = "";
   const int64_t there = size < KCL_FILE_HEAD ? size : KCL_FILE_HEAD;

@@ -98,8 +98,6 @@ int mtx_write(kcl_context *ctx, const char *path, const kcl_file_system *system)
   return kcl_write_parts(ctx, path, head, s.parts, format_mtx_part, &s);
 }
 
-/* ---------------------------------------------------------------- dense columns */
-
 int kcl_dense_head(kcl_type type, int64_t rows, int64_t cols, char head[KCL_DENSE_HEAD]) {
   return snprintf(head, KCL_DENSE_HEAD, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n",
                   type == KCL_Z ? "complex" : "real", (long long)rows, (long long)cols);

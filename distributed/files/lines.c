@@ -72,8 +72,6 @@ static int open_own(kcl_comm *c, const char *path, const kcl_look *look, kcl_tex
   return kcl_comm_agree(c, rc);
 }
 
-/* ---------------------------------------------------------------- dealt out */
-
 /* cut [ranks + 1]: where each one's lines begin in the text. */
 static void cut_text(const kcl_text *t, int64_t body, int ranks, int64_t *cut) {
   const double each = (double)((int64_t)t->size - body) / ranks;
@@ -123,8 +121,6 @@ int kcl_open_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text
   if (rc) kcl_text_close(out);
   return rc;
 }
-
-/* ---------------------------------------------------------------- numbers of lines */
 
 int64_t kcl_comm_before(kcl_comm *c, int64_t own, int64_t *all) {
   int64_t before = 0;

@@ -1,8 +1,6 @@
 /* Set-up of a KSPKRYLOCL: which preconditioner, and what a changed matrix needs. */
 #include "plugin.h"
 
-/* ---------------------------------------------------------------- which preconditioner */
-
 /* PETSc gives every KSP a PC, ilu by default: it counts where it was asked for, and where krylocl has no entries for one of its own. */
 static PetscErrorCode decide_pc(KSP ksp, Mat A, PetscBool *use) {
   const kcl_petsc_ksp *k = (kcl_petsc_ksp *)ksp->data;
@@ -59,8 +57,6 @@ static PetscErrorCode find_partner(KSP ksp, kcl_petsc_change *change) {
   k->partner = s;
   PetscFunctionReturn(0);
 }
-
-/* ---------------------------------------------------------------- set-up */
 
 static PetscErrorCode give_tolerances(KSP ksp) {
   kcl_options *o = ((kcl_petsc_ksp *)ksp->data)->settings.options;

@@ -25,8 +25,6 @@ static PetscErrorCode hollow_vectors(PetscInt rows, PetscInt cols, Vec *x, Vec *
   PetscFunctionReturn(0);
 }
 
-/* ---------------------------------------------------------------- products */
-
 static PetscErrorCode multiply_mat(kcl_petsc_matrix *m, int adjoint, const kcl_vectors *x,
                                    kcl_vectors *y) {
   Vec from = adjoint ? m->y : m->x, to = adjoint ? m->x : m->y;
@@ -75,8 +73,6 @@ PetscErrorCode kcl_petsc_products(kcl_petsc_matrix *m) {
                                          KCL_HOST, properties, &m->matrix));
   PetscFunctionReturn(0);
 }
-
-/* ---------------------------------------------------------------- preconditioners */
 
 static PetscErrorCode apply_pc(kcl_petsc_pc *p, const kcl_vectors *r, kcl_vectors *z) {
   PetscFunctionBegin;

@@ -20,9 +20,9 @@ static bool change_pays(const kcl_selection *c, double seconds, double each) {
 /* After an exchange of engines of one method between two batches. */
 static void say_format(kcl_selection *c, kcl_loop *l, const char *before, const char *why) {
   kcl_loop_exchange(l, c->engine);
-  kcl_auto_say(c->changes, sizeof c->changes, "%sformat %s for %lld iterations, then %s; %s",
-               c->changes[0] ? "\n" : "", before, (long long)kcl_loop_iterations(l),
-               kcl_engine_format(c->engine), why);
+  kcl_append(c->changes, sizeof c->changes, "%sformat %s for %lld iterations, then %s; %s",
+             c->changes[0] ? "\n" : "", before, (long long)kcl_loop_iterations(l),
+             kcl_engine_format(c->engine), why);
 }
 
 /* From the engine that was there first to the fastest, compiled by now. One that cannot be built is no error. */
@@ -191,10 +191,9 @@ static const char *with_precond(const kcl_way *w, char text[64]) {
 static int go_on_with(kcl_selection *c, kcl_loop *l, kcl_engine **e, kcl_reason reason) {
   char before[64], after[64];
   const kcl_way way = {(*e)->method, (*e)->precond};
-  kcl_auto_say(c->changes, sizeof c->changes,
-               "%s%s gave up at iteration %lld: %s; continued with %s", c->changes[0] ? "\n" : "",
-               with_precond(&c->way, before), (long long)kcl_loop_iterations(l),
-               kcl_reason_text(reason), with_precond(&way, after));
+  kcl_append(c->changes, sizeof c->changes, "%s%s gave up at iteration %lld: %s; continued with %s",
+             c->changes[0] ? "\n" : "", with_precond(&c->way, before),
+             (long long)kcl_loop_iterations(l), kcl_reason_text(reason), with_precond(&way, after));
   kcl_choice_failed(&c->remembered, c->way.method->name, c->way.precond->name,
                     kcl_engine_format(c->engine));
   kcl_selection_use(c, e);

@@ -16,6 +16,7 @@
 #ifndef KCL_AUTO_H
 #define KCL_AUTO_H
 
+#include "core/base/text.h"
 #include "core/device/device.h"
 #include "core/tuning/choices.h"
 #include "solver/loop/loop.h"
@@ -230,8 +231,6 @@ bool kcl_auto_cg_forms_fit(const kcl_options *o);
 bool kcl_auto_remembers(const kcl_selection *c); /* does the file of choices matter here? */
 /* The remembered timing with the least seconds for set-up and solve, or NULL. */
 const kcl_timing *kcl_auto_best(const kcl_selection *c);
-void kcl_auto_say(char *text, size_t capacity, const char *format, ...)
-    KCL_PRINTF(3, 4); /* appends */
 void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char *text,
                           size_t capacity);
 

@@ -1,19 +1,9 @@
 /* The first choice of method and format, by what is known without running anything: what was timed before on this device
  * for such a structure, else symmetry (solver/auto/methods.c) and predicted seconds (solver/engine/predict.c).
  */
-#include "core/base/text.h"
 #include "core/tuning/rates.h"
 #include "solver/auto/auto.h"
-#include <stdarg.h>
 #include <stdio.h>
-
-void kcl_auto_say(char *text, size_t capacity, const char *format, ...) {
-  size_t used = strlen(text);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text + used, capacity - used, format, args);
-  va_end(args);
-}
 
 void kcl_selection_use(kcl_selection *c, kcl_engine **e) {
   kcl_engine_free(&c->engine);
@@ -40,17 +30,17 @@ bool kcl_auto_remembers(const kcl_selection *c) {
 void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char *text,
                           size_t capacity) {
   const kcl_choice *known = &c->remembered;
-  kcl_auto_say(text, capacity, "%s per iteration", kcl_seconds_text(first->iteration).s);
+  kcl_append(text, capacity, "%s per iteration", kcl_seconds_text(first->iteration).s);
   for (int i = 0; i < known->count; i++) {
     const kcl_timing *t = &known->timing[i];
     if (t == first || !(t->iteration < INFINITY) || !strcmp(t->format, "none")) continue;
     bool other = strcmp(t->method, first->method) || strcmp(t->precond, first->precond),
          plain = !strcmp(t->precond, "none");
-    kcl_auto_say(text, capacity, ", ");
+    kcl_append(text, capacity, ", ");
     if (other)
-      kcl_auto_say(text, capacity, "%s%s%s in ", t->method, plain ? "" : " + ",
-                   plain ? "" : t->precond);
-    kcl_auto_say(text, capacity, "%s %s", t->format, kcl_seconds_text(t->iteration).s);
+      kcl_append(text, capacity, "%s%s%s in ", t->method, plain ? "" : " + ",
+                 plain ? "" : t->precond);
+    kcl_append(text, capacity, "%s %s", t->format, kcl_seconds_text(t->iteration).s);
   }
 }
 
@@ -85,13 +75,13 @@ static int choose_form(kcl_selection *c) {
       c->way.method = m, least = seconds;
   }
   if (least < 0.9 * cg)
-    kcl_auto_say(c->why_method, sizeof c->why_method, "; %s per iteration predicted, cg %s",
-                 kcl_seconds_text(least).s, kcl_seconds_text(cg).s);
+    kcl_append(c->why_method, sizeof c->why_method, "; %s per iteration predicted, cg %s",
+               kcl_seconds_text(least).s, kcl_seconds_text(cg).s);
   return KCL_OK;
 }
 
 static void add_reason(char *why, size_t capacity, const char *reason) {
-  kcl_auto_say(why, capacity, "%s%s", why[0] ? "; " : "", reason);
+  kcl_append(why, capacity, "%s%s", why[0] ? "; " : "", reason);
 }
 
 /* The preconditioner that earlier solves of this structure switched to, the fastest, or NULL. */
@@ -117,8 +107,8 @@ static void explain_way(kcl_selection *c) {
     return;
   }
   if (s->undecided.precond && switched_to(c)) {
-    kcl_auto_say(why, capacity, "%sremembered: an earlier solve of this structure switched to %s",
-                 why[0] ? "; " : "", switched_to(c));
+    kcl_append(why, capacity, "%sremembered: an earlier solve of this structure switched to %s",
+               why[0] ? "; " : "", switched_to(c));
     add_reason(why, capacity, "KRYLOCL_CACHE= leaves the record out");
     return;
   }
@@ -230,8 +220,8 @@ static int predicted_format(kcl_selection *c, const kcl_format **f) {
   snprintf(c->why_format, sizeof c->why_format, "%s per iteration predicted",
            kcl_seconds_text(list[0].seconds).s);
   if (count > 1)
-    kcl_auto_say(c->why_format, sizeof c->why_format, ", next %s with %s", list[1].format->name,
-                 kcl_seconds_text(list[1].seconds).s);
+    kcl_append(c->why_format, sizeof c->why_format, ", next %s with %s", list[1].format->name,
+               kcl_seconds_text(list[1].seconds).s);
   return KCL_OK;
 }
 
@@ -252,7 +242,7 @@ int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_f
   snprintf(why, capacity, "remembered: ");
   kcl_auto_say_timings(c, known, why, capacity);
   if (c->remembered.iterations)
-    kcl_auto_say(why, capacity, ", %lld iterations expected", (long long)c->remembered.iterations);
+    kcl_append(why, capacity, ", %lld iterations expected", (long long)c->remembered.iterations);
   return kcl_format_find(s->ctx, known->format, type, f);
 }
 
@@ -261,5 +251,5 @@ void kcl_choose_explain_adjoint(kcl_selection *c) {
   if (e->operator_count < 2) return;
   const kcl_stored *A = e->operators[0], *AH = e->operators[1];
   if (A->format != AH->format || A->rows != A->cols)
-    kcl_auto_say(c->why_format, sizeof c->why_format, "; its adjoint in %s", AH->format->name);
+    kcl_append(c->why_format, sizeof c->why_format, "; its adjoint in %s", AH->format->name);
 }

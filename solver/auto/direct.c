@@ -3,7 +3,6 @@
  * converge is left once it has taken as long as the factorisation will. So both together take about twice the faster one at
  * most, whatever the predictions of iterations are worth (ski rental; Karlin et al. 1988).
  */
-#include "core/base/text.h"
 #include "solver/auto/auto.h"
 #include <stdio.h>
 
@@ -16,11 +15,11 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
   char before[80];
   snprintf(before, sizeof before, "%s for %lld iterations, then ", c->way.method->name,
            (long long)done);
-  kcl_auto_say(c->changes, sizeof c->changes,
-               "%s%sa direct solution: %s predicted, %s%s by iterations%s",
-               c->changes[0] ? "\n" : "", done ? before : "", kcl_seconds_text(price).s,
-               c->instead < FOREVER ? kcl_seconds_text(c->instead).s : "no convergence",
-               done ? " more" : "", how);
+  kcl_append(c->changes, sizeof c->changes,
+             "%s%sa direct solution: %s predicted, %s%s by iterations%s", c->changes[0] ? "\n" : "",
+             done ? before : "", kcl_seconds_text(price).s,
+             c->instead < FOREVER ? kcl_seconds_text(c->instead).s : "no convergence",
+             done ? " more" : "", how);
 }
 
 bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {

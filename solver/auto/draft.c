@@ -13,7 +13,6 @@
  * it, and a solve under way goes on with it where that pays (solver/auto/adapt.c), if its method is the one that iterates.
  */
 #include "core/base/context.h"
-#include "core/base/text.h"
 #include "core/device/device.h"
 #include "solver/auto/auto.h"
 #include <string.h>
@@ -162,14 +161,13 @@ static void explain_hurry(kcl_selection *c, const drafted *fastest, const drafte
   const size_t room = sizeof c->why_format;
   const char *name = c->wants->name, *format = c->wanted->name;
   why[0] = 0;
-  kcl_auto_say(why, room, "%s in %s%s: %s to compile and %s per iteration predicted; ",
-               best->engine->method->name, kcl_engine_format(best->engine),
-               kernels_text(best->engine), kcl_seconds_text(best->compile).s,
-               kcl_seconds_text(best->each).s);
-  kcl_auto_say(why, room, "%s in %s: %s and %s, for %.0f iterations; %s lost without it so far",
-               name, format, kcl_seconds_text(fastest->compile).s,
-               kcl_seconds_text(fastest->each).s, best->iterations,
-               kcl_seconds_text(kcl_later_lost(c->later)).s);
+  kcl_append(why, room, "%s in %s%s: %s to compile and %s per iteration predicted; ",
+             best->engine->method->name, kcl_engine_format(best->engine),
+             kernels_text(best->engine), kcl_seconds_text(best->compile).s,
+             kcl_seconds_text(best->each).s);
+  kcl_append(why, room, "%s in %s: %s and %s, for %.0f iterations; %s lost without it so far", name,
+             format, kcl_seconds_text(fastest->compile).s, kcl_seconds_text(fastest->each).s,
+             best->iterations, kcl_seconds_text(kcl_later_lost(c->later)).s);
 }
 
 /* The first becomes the one to wait for, and the best the one to iterate with. */
@@ -240,7 +238,7 @@ static void use_fastest(kcl_selection *c) {
       e->program->nrhs == c->engine->program->nrhs) {
     c->predicted *= 1 - c->gain;
     kcl_selection_use(c, &e);
-    kcl_auto_say(c->why_format, sizeof c->why_format, "; compiled since");
+    kcl_append(c->why_format, sizeof c->why_format, "; compiled since");
   }
   kcl_engine_free(&e);
 }

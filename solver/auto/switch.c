@@ -5,7 +5,6 @@
  * will, or half of it where they say that it takes twice as long: both together then take about twice the faster one at most (ski
  * rental; Karlin et al. 1988).
  */
-#include "core/base/text.h"
 #include "solver/auto/auto.h"
 #include <stdio.h>
 
@@ -147,14 +146,14 @@ static void say_switch(kcl_selection *c, int64_t done, double plain, double with
   if (plain < INFINITY)
     snprintf(more, sizeof more, "%s more were predicted", kcl_seconds_text(plain).s);
   if (done)
-    kcl_auto_say(c->changes, sizeof c->changes,
-                 "%s%s for %lld iterations, then %s with %s: %s, %s with its set-up", newline,
-                 method, (long long)done, next, precond, more, kcl_seconds_text(with).s);
+    kcl_append(c->changes, sizeof c->changes,
+               "%s%s for %lld iterations, then %s with %s: %s, %s with its set-up", newline, method,
+               (long long)done, next, precond, more, kcl_seconds_text(with).s);
   else
-    kcl_auto_say(c->changes, sizeof c->changes, "%s%s with %s, %s: %s, %s predicted without",
-                 newline, next, precond,
-                 kcl_outcome_of(&c->remembered, next, precond) ? "as remembered" : "tried",
-                 kcl_seconds_text(with).s, kcl_seconds_text(plain).s);
+    kcl_append(c->changes, sizeof c->changes, "%s%s with %s, %s: %s, %s predicted without", newline,
+               next, precond,
+               kcl_outcome_of(&c->remembered, next, precond) ? "as remembered" : "tried",
+               kcl_seconds_text(with).s, kcl_seconds_text(plain).s);
 }
 
 /* Is more known of the iterations to come than the slope of the residual? */

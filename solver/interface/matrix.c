@@ -32,10 +32,9 @@ static int borrow_entries(kcl_context *ctx, const kcl_entries *e, kcl_csr **out)
 /* A copy, unless the caller's arrays may be used. */
 static int take_entries(kcl_context *ctx, const kcl_entries *given, kcl_csr **out) {
   kcl_entries e;
-  int rc = kcl_need(ctx, "entries", given);
-  if (!rc)
-    rc = kcl_read_sized(ctx, "kcl_entries", given, offsetof(kcl_entries, symmetry), sizeof e, &e);
-  if (rc) return rc;
+  KCL_CALL(kcl_need(ctx, "entries", given));
+  KCL_CALL(
+      kcl_read_sized(ctx, "kcl_entries", given, offsetof(kcl_entries, symmetry), sizeof e, &e));
   e.size = sizeof e;
   if (e.borrow != 0 && e.borrow != 1)
     return kcl_fail(ctx, KCL_USAGE, "kcl_entries.borrow is %d, it must be 0 or 1", (int)e.borrow);

@@ -112,8 +112,6 @@ int kcl_loop_enqueue(kcl_loop *l) {
   return kcl_engine_advance(l->engine, passes_of(l, batch), &l->since);
 }
 
-/* ---------------------------------------------------------------- no progress */
-
 /* No new least residual for so long that none is expected; or, where there are other methods, no new decade. */
 static bool plateau(const kcl_loop *l, const kcl_rhs *v, int64_t done) {
   if (done - v->best_at > 5000 + 2 * kcl_system_size(l->system)) return true;

@@ -32,9 +32,9 @@ static int start_once(kcl_loop *l) {
  * are below the target stop there, and start again where that turns out to be too high. */
 static int start_round(kcl_loop *l) {
   bool lowered = false;
-  int rc = start_once(l);
-  if (!rc) rc = kcl_loop_set_targets(l, &lowered);
-  return rc || !lowered ? rc : start_once(l);
+  KCL_CALL(start_once(l));
+  KCL_CALL(kcl_loop_set_targets(l, &lowered));
+  return lowered ? start_once(l) : KCL_OK;
 }
 
 /* After the first START of an engine: active are those whose residual is above the target. */

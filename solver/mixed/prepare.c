@@ -1,6 +1,5 @@
 /* Mixed precision, before a solve: the system in float, scaled by powers of two so that its largest entries are near 1,
  * and whether iterations in float pay. */
-#include "core/base/text.h"
 #include "solver/mixed/mixed.h"
 #include <stdio.h>
 

@@ -97,9 +97,9 @@ static int recompute_residual(kcl_engine *wide, double *rr) {
   const kcl_control control = {.limit = 1};
   const double target = 0;
   kcl_control after;
-  int rc = ex->set_state(ex, &control, &target);
-  if (!rc) rc = ex->run(ex, KCL_START, 1);
-  return rc ? rc : ex->poll(ex, &after, rr);
+  KCL_CALL(ex->set_state(ex, &control, &target));
+  KCL_CALL(ex->run(ex, KCL_START, 1));
+  return ex->poll(ex, &after, rr);
 }
 
 /* x = x + what float finds for r, |r| = norm. *scale: of the residuals it saw last, 0: none yet. *asked: the fraction
@@ -170,15 +170,13 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
   kcl_rhs *v = &l->rhs[0];
   kcl_reason reason = KCL_CONVERGED;
   double rr;
-  int rc = KCL_OK;
   KCL_CALL(corrections(m, l, &reason, &rr));
   l->control[0].iteration = (int32_t)m->iterations;
   if (m->iterations >= l->max_iter && reason == KCL_CONVERGED && rr > v->target * v->target)
     reason = KCL_ITERATION_LIMIT;
   v->report->reason = reason, v->report->relative_residual = sqrt(rr) * kcl_unit(v);
   v->report->iterations = m->iterations;
-  if (!(rr < INFINITY)) rc = kcl_loop_put_x(l, 0);
-  if (rc) return rc;
+  if (!(rr < INFINITY)) KCL_CALL(kcl_loop_put_x(l, 0));
   KCL_CALL(round_ends(reason)
                ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
                : kcl_adapt_run(wide, l));

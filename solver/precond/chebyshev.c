@@ -14,14 +14,12 @@ static const kcl_option parameters[] = {
 };
 
 static int chebyshev_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
-  kcl_csr *owned;
+  KCL_OWNED_BY(kcl_csr_free) kcl_csr *owned = NULL;
   const kcl_csr *wide;
   double largest;
-  int rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
-  if (!rc) rc = kcl_add_smoother(M, wide, q->halo, "D", &largest);
-  kcl_csr_free(&owned);
-  if (!rc) rc = kcl_alloc(M->ctx, 1, sizeof(int), "a preconditioner", &M->data);
-  if (rc) return rc;
+  KCL_CALL(kcl_sparse_wide(M->ctx, q->A, &owned, &wide));
+  KCL_CALL(kcl_add_smoother(M, wide, q->halo, "D", &largest));
+  KCL_CALL(kcl_alloc(M->ctx, 1, sizeof(int), "a preconditioner", &M->data));
   int *degree = M->data;
   *degree = (int)kcl_precond_value(q, &parameters[DEGREE], 0);
   snprintf(M->note, sizeof M->note, "degree %d", *degree);

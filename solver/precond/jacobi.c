@@ -17,11 +17,9 @@ static void add_squares(const kcl_preconditioner *M, const kcl_halo *h, double *
 /* d_j = 1 / |a_j|^2, of the scaled A; 1 for a column of zeros, which no x can use. */
 static int inverse_squares(kcl_preconditioner *M, const kcl_precond_request *q, double **out) {
   const kcl_csr *A = q->A;
-  int w = kcl_type_complex(A->type) ? 2 : 1, rc;
-  double *d;
-  rc = kcl_alloc(M->ctx, A->cols, (size_t)w * sizeof *d, "the diagonal", (void **)out);
-  if (rc) return rc;
-  d = *out;
+  const int w = kcl_type_complex(A->type) ? 2 : 1;
+  KCL_CALL(kcl_alloc(M->ctx, A->cols, (size_t)w * sizeof **out, "the diagonal", (void **)out));
+  double *d = *out;
   for (int64_t k = 0; k < A->nnz; k++) {
     double a = kcl_abs(A->type, A->val, k) * M->scale;
     d[w * A->col[k]] += a * a;

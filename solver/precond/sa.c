@@ -72,8 +72,6 @@ static int sa_coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_b
   return b->ops->aggregation(b, A, &rule, P, made);
 }
 
-/* ---------------------------------------------------------------- the vectors of the first level */
-
 static int sa_check(kcl_context *ctx, const kcl_dense *B, int64_t rows) {
   KCL_CALL(kcl_dense_need(ctx, "near_null", B));
   if (B->rows != rows || B->cols < 1 || B->cols > KCL_MOST_NEAR_NULL || B->type != KCL_D)
@@ -112,15 +110,15 @@ static int sa_begin(beginning *v) {
   const kcl_dense *given = v->q->near_null;
   const int64_t rows = v->q->A->rows;
   const int natural = kcl_natural_block(v->q->stats);
-  int rc = given ? sa_check(ctx, given, rows) : KCL_OK;
-  if (rc) return rc;
+  if (given) KCL_CALL(sa_check(ctx, given, rows));
   v->block = rows % natural ? 1 : natural;
   v->vectors = given ? (int)given->cols : v->block;
   if (v->vectors == 1 && !given && !v->q->col_power)
     return KCL_OK; /* the builder knows a constant */
-  rc = kcl_alloc_unset(ctx, rows * v->vectors, sizeof *v->B, "near-null vectors", (void **)&v->B);
-  if (!rc) kcl_for(rows, KCL_FEW_ROWS, begin_rows, v);
-  return rc;
+  KCL_CALL(
+      kcl_alloc_unset(ctx, rows * v->vectors, sizeof *v->B, "near-null vectors", (void **)&v->B));
+  kcl_for(rows, KCL_FEW_ROWS, begin_rows, v);
+  return KCL_OK;
 }
 
 static int sa_setup(kcl_preconditioner *M, const kcl_precond_request *q) {

@@ -2,8 +2,6 @@
 #include "solver/precond/setup.h"
 #include <stdio.h>
 
-/* ---------------------------------------------------------------- does it suit? */
-
 static const char *asymmetric(const kcl_method *m) {
   return m->hermitian ? "is not Hermitian, as this method needs it"
                       : "is not symmetric, as this method needs it";
@@ -69,8 +67,6 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond_kind *p,
                     bytes * 1e-9);
   return KCL_OK;
 }
-
-/* ---------------------------------------------------------------- set-up */
 
 static int set_up_or_update(const kcl_precond_request *q, kcl_preconditioner *M) {
   const kcl_precond_kind *p = M->kind;

@@ -166,21 +166,13 @@ static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
     put_factor(t, e, o->b, true);
     kcl_put(t, " * %s_i + ", z);
     put_term(t, e, o->a, o->x);
-  } else if (is_constant(o->b, 1)) {
-    kcl_put(t, "p_fma(");
-    put_factor(t, e, o->a, true);
-    kcl_put(t, ", %s_i, %s_i)", x, z);
-  } else if (by_lanes(e) && !is_constant(o->a, 1) && !is_constant(o->a, -1)) {
-    kcl_put(t, "p_fma(");
-    put_factor(t, e, o->a, true);
-    kcl_put(t, ", %s_i, ", x);
-    put_term(t, e, o->b, o->z);
-    kcl_put(t, ")");
   } else {
+    const bool first =
+        is_constant(o->b, 1) || (by_lanes(e) && !is_constant(o->a, 1) && !is_constant(o->a, -1));
     kcl_put(t, "p_fma(");
-    put_factor(t, e, o->b, true);
-    kcl_put(t, ", %s_i, ", z);
-    put_term(t, e, o->a, o->x);
+    put_factor(t, e, first ? o->a : o->b, true);
+    kcl_put(t, ", %s_i, ", first ? x : z);
+    put_term(t, e, first ? o->b : o->a, first ? o->z : o->x);
     kcl_put(t, ")");
   }
 }

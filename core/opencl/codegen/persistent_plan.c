@@ -3,8 +3,6 @@
 #include "core/opencl/codegen/codegen.h"
 #include "core/opencl/codegen/persistent_plan.h"
 
-/* ---------------------------------------------------------------- vectors of LOOP and REPLACE */
-
 bool kcl_phase_uses(const kcl_program *k, kcl_phase phase, kcl_vec v) {
   for (int i = 0; i < k->stages[phase]; i++) {
     kcl_vec list[KCL_MOST_STAGE_VECTORS];
@@ -39,8 +37,6 @@ bool kcl_publishes(const kcl_emit *e, kcl_vec v) {
           (e->phase == KCL_REPLACE && kcl_phase_gathers(e->k, KCL_REPLACE, v)));
 }
 
-/* ---------------------------------------------------------------- reductions in flight */
-
 const kcl_stage *kcl_persistent_before(const kcl_program *k, const kcl_stage *s) {
   const bool first = s == k->stage[KCL_LOOP] || s == k->stage[KCL_REPLACE];
   return first ? &k->stage[KCL_LOOP][k->stages[KCL_LOOP] - 1] : s - 1;
@@ -62,8 +58,6 @@ bool kcl_loop_can_overlap(const kcl_program *k) {
     if (can_overlap(k, &k->stage[KCL_LOOP][i])) return true;
   return false;
 }
-
-/* ---------------------------------------------------------------- can LOOP be one kernel? */
 
 static bool operators_allow(const kcl_program *k) {
   for (int i = 0; i < k->ops; i++) {
@@ -94,8 +88,6 @@ bool kcl_persistent_possible(const kcl_program *k) {
     if (!stage_allows(k, &k->stage[KCL_REPLACE][i])) return false;
   return !(replace && kcl_ends_in_flight(&k->stage[KCL_REPLACE][replace - 1]));
 }
-
-/* ---------------------------------------------------------------- scalars that can wait */
 
 /* Does the operation only read slots? */
 static bool only_reads(const kcl_op *o) {

@@ -28,8 +28,6 @@ static const kcl_stage *before(const kcl_emit *e) {
   return kcl_stage_previous(e->k, e->phase, e->number);
 }
 
-/* ---------------------------------------------------------------- holes */
-
 static void id(kcl_source *t, const void *of) { kcl_put(t, "%s", ((const kcl_emit *)of)->id); }
 
 void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e) {

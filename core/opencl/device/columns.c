@@ -25,8 +25,7 @@ static int obtain_kernel(kcl_context *ctx, const char *name, const kcl_column *t
     return kcl_fail(ctx, KCL_DEVICE, "%s has no double precision", ctx->device.name);
   snprintf(options, sizeof options, "-DTO=%s -DFROM=%s%s", in_double(to) ? "double" : "float",
            in_double(from) ? "double" : "float", wide ? " -DDOUBLE" : "");
-  int rc = kcl_opencl_build(ctx, &build, 1);
-  if (rc) return rc;
+  KCL_CALL(kcl_opencl_build(ctx, &build, 1));
   *k = clCreateKernel(build.program, name, &code);
   clReleaseProgram(build.program);
   return kcl_cl_check(ctx, code, "clCreateKernel", name);
@@ -57,8 +56,7 @@ int kcl_opencl_copy_column(kcl_context *ctx, const kcl_column *to, const kcl_col
                            int64_t n, double scale) {
   cl_kernel *k = &ctx->opencl->copy[in_double(to)][in_double(from)];
   const size_t items = ((size_t)n * (size_t)parts_of_number(to) + 255) / 256 * 256;
-  int rc = obtain_kernel(ctx, "copy", to, from, k);
-  if (rc) return rc;
+  KCL_CALL(obtain_kernel(ctx, "copy", to, from, k));
   cl_int code =
       set_column(*k, 0, to) | set_column(*k, 3, from) | set_size(ctx, *k, 6, to, n, scale);
   if (!code)
@@ -91,9 +89,8 @@ static int measure_scaled(kcl_context *ctx, const kcl_column *c, int64_t n, doub
   kcl_opencl *o = ctx->opencl;
   cl_kernel *k = &o->measure[in_double(c)];
   double partial[2 * GROUPS];
-  int rc = obtain_kernel(ctx, "measure", c, c, k);
-  if (!rc && !o->measured) rc = kcl_opencl_buffer(ctx, bytes, "partial sums", &o->measured);
-  if (rc) return rc;
+  KCL_CALL(obtain_kernel(ctx, "measure", c, c, k));
+  if (!o->measured) KCL_CALL(kcl_opencl_buffer(ctx, bytes, "partial sums", &o->measured));
   cl_int code = clSetKernelArg(*k, 0, sizeof o->measured, &o->measured);
   code |= set_column(*k, 1, c) | set_size(ctx, *k, 4, c, n, scale);
   code |= clSetKernelArg(*k, 7, ITEMS * size, NULL) | clSetKernelArg(*k, 8, ITEMS * size, NULL);

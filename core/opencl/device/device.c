@@ -188,8 +188,7 @@ static cl_int make_queue(kcl_opencl *o, bool profiled) {
 }
 
 int kcl_opencl_attach(kcl_context *ctx, const kcl_device *which, const kcl_opencl_objects *theirs) {
-  int rc = kcl_alloc(ctx, 1, sizeof *ctx->opencl, "the device", (void **)&ctx->opencl);
-  if (rc) return rc;
+  KCL_CALL(kcl_alloc(ctx, 1, sizeof *ctx->opencl, "the device", (void **)&ctx->opencl));
   kcl_opencl *o = ctx->opencl;
   cl_int code = CL_SUCCESS;
   if (theirs->context)
@@ -212,8 +211,8 @@ int kcl_opencl_attach(kcl_context *ctx, const kcl_device *which, const kcl_openc
   if (!code) code = make_queue(o, ctx->profiled);
   if (!code && !o->is_cpu && !o->small_groups) kcl_opencl_pin_ahead(o);
   if (!code) kcl_opencl_find_images(ctx);
-  if (!code && (rc = kcl_watch_begin(ctx))) return rc;
-  if (!code && !theirs->queue && ctx->profiled && (rc = kcl_opencl_profile_begin(ctx))) return rc;
+  if (!code) KCL_CALL(kcl_watch_begin(ctx));
+  if (!code && !theirs->queue && ctx->profiled) KCL_CALL(kcl_opencl_profile_begin(ctx));
   return kcl_cl_check(ctx, code, o->context ? "clCreateCommandQueue" : "clCreateContext",
                       "opening the device");
 }

@@ -42,9 +42,8 @@ static pool_entry *add_pool_entry(kcl_opencl *o, size_t bytes, cl_int *code) {
 int kcl_pool_take(kcl_context *ctx, size_t bytes, bool briefly, void **out) {
   kcl_opencl *o = ctx->opencl;
   cl_int code = CL_SUCCESS;
-  int rc = o->pool ? KCL_OK : kcl_alloc(ctx, 1, sizeof *o->pool, "buffers", (void **)&o->pool);
   *out = NULL;
-  if (rc) return rc;
+  if (!o->pool) KCL_CALL(kcl_alloc(ctx, 1, sizeof *o->pool, "buffers", (void **)&o->pool));
   if (bytes < SMALL) bytes = SMALL;
   pool_entry *q = find_free(o->pool, bytes, briefly ? SIZE_MAX : bytes + bytes / 4);
   if (!q) q = add_pool_entry(o, bytes, &code);

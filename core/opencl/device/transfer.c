@@ -8,8 +8,7 @@ static const char *const conversions[] = {
 static int make_conversion(kcl_context *ctx, kcl_conversion which, cl_kernel *out) {
   kcl_build build = {.source = kcl_kernel_text("transfer.cl"), .options = ""};
   cl_int code;
-  int rc = kcl_opencl_build(ctx, &build, 1);
-  if (rc) return rc;
+  KCL_CALL(kcl_opencl_build(ctx, &build, 1));
   *out = clCreateKernel(build.program, conversions[which], &code);
   clReleaseProgram(build.program);
   return kcl_cl_check(ctx, code, "clCreateKernel", conversions[which]);
@@ -22,8 +21,7 @@ int kcl_opencl_convert(kcl_context *ctx, kcl_conversion which, void *y, void *x,
   cl_double factor = scale;
   cl_long count = n;
   size_t global = ((size_t)n + 255) / 256 * 256;
-  int rc = *k ? KCL_OK : make_conversion(ctx, which, k);
-  if (rc) return rc;
+  if (!*k) KCL_CALL(make_conversion(ctx, which, k));
   cl_int code = clSetKernelArg(*k, 0, sizeof to, &to);
   code |= clSetKernelArg(*k, 1, sizeof from, &from);
   code |= clSetKernelArg(*k, 2, sizeof factor, &factor);

@@ -126,8 +126,6 @@ cl_int kcl_halo_run(kcl_run *r, const kcl_exchange *e, const kcl_stage *s, const
   return code;
 }
 
-/* ---------------------------------------------------------------- opening and closing */
-
 /* Finds the runs of consecutive elements to send; a few of them are read from x directly. */
 static void find_pieces(kcl_exchange *e) {
   const kcl_halo *h = e->halo;

@@ -21,8 +21,6 @@ static bool is_number(const kcl_run *r, const void *a, double re, double none) {
   return run_real_at(r, a) == re && (!kcl_type_complex(r->k->type) || run_real_at(r, im) == 0);
 }
 
-/* ---------------------------------------------------------------- one launch of the product */
-
 static cl_mem x_of_product(const opencl_product *m) {
   return m->direct_x ? m->p->x->data : m->r->vec[m->r->k->x];
 }
@@ -53,8 +51,6 @@ static int make_product(const opencl_product *m) {
     return kcl_cl_check(run_context(r), launch_product(m), "clEnqueueNDRangeKernel", "multiplying");
   return kcl_run_call(r, k->A, x_of_product(m), y_of_product(m));
 }
-
-/* ---------------------------------------------------------------- columns in and out */
 
 /* The first number of column j: its element, and where an array has it. */
 static int64_t number_of(const kcl_vectors *v, int64_t j) { return v->offset + j * v->ld; }
@@ -99,10 +95,9 @@ static int give_column(const opencl_product *m, int64_t j, int rhs) {
   char *y = array_of(r, m->p->y, j);
   if (m->plain) return kcl_run_get(r, r->k->b, rhs, r->k->type, y, 1);
   const kcl_upload old = {1, (int64_t)bytes, kcl_fill_bytes, y};
-  int rc = m->zero_beta ? KCL_OK
-                        : kcl_opencl_write(run_context(r), r->column.values, &old, "uploading y");
-  if (!rc) rc = combine(m, rhs, r->column.values, 0, 1);
-  if (rc) return rc;
+  if (!m->zero_beta)
+    KCL_CALL(kcl_opencl_write(run_context(r), r->column.values, &old, "uploading y"));
+  KCL_CALL(combine(m, rhs, r->column.values, 0, 1));
   return kcl_opencl_read(run_context(r), r->column.values, 0, bytes, y, "downloading y");
 }
 

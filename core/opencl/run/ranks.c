@@ -210,8 +210,6 @@ int kcl_run_stage_on_ranks(kcl_run *r, const kcl_stage *s, const kcl_launch *l, 
   return status ? tell_failure(r, ranks, &p, status) : sum_over_ranks(r, ranks, &p, code);
 }
 
-/* ---------------------------------------------------------------- opening and closing */
-
 /* A second queue for transfers, with the properties of the first. */
 static int open_transfers(kcl_run *r) {
   const kcl_opencl *o = run_context(r)->opencl;
@@ -230,8 +228,7 @@ static bool ends_together(const kcl_ranks *ranks) { return !ranks->sum_rows && !
 static int pin_sums(kcl_run *r, size_t sums) {
   const size_t head = kcl_poll_bytes(r->k), partial = sums * r->scalar_bytes,
                total = (size_t)(kcl_program_dots(r->k) * r->width) * r->scalar_bytes;
-  int rc = kcl_opencl_pin_host(run_context(r), head + partial + total, "sums", &r->ranks.sums);
-  if (rc) return rc;
+  KCL_CALL(kcl_opencl_pin_host(run_context(r), head + partial + total, "sums", &r->ranks.sums));
   r->ranks.partial = (char *)r->ranks.sums.data + head;
   r->ranks.total = r->ranks.partial + partial;
   return KCL_OK;

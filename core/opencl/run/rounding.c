@@ -85,8 +85,7 @@ static int send_numbers(kcl_context *ctx, const rounding_test *t, const double *
                         cl_mem *out) {
   const kcl_type type = t->single ? KCL_S : KCL_D;
   double copy[TRIPLES];
-  int rc = kcl_opencl_buffer(ctx, sizeof copy, "a test of rounding", out);
-  if (rc) return rc;
+  KCL_CALL(kcl_opencl_buffer(ctx, sizeof copy, "a test of rounding", out));
   kcl_copy(type, copy, KCL_D, from, count, 1);
   return kcl_opencl_write_bytes(ctx, *out, 0, (size_t)count * kcl_type_size(type), copy);
 }
@@ -140,8 +139,7 @@ int kcl_check_rounding(kcl_context *ctx, kcl_type type) {
   const bool single = type == KCL_S || type == KCL_C;
   int *known = &ctx->opencl->rounding[single], wrong = -1;
   if (!*known) {
-    const int rc = test_rounding(ctx, single, &wrong);
-    if (rc) return rc;
+    KCL_CALL(test_rounding(ctx, single, &wrong));
     *known = wrong + 2; /* 1: all are right */
   }
   if (*known == 1) return KCL_OK;

@@ -84,24 +84,20 @@ int kcl_run_put(kcl_run *r, kcl_vec v, int rhs, kcl_type type, const void *value
 static int read_out(kcl_run *r, kcl_vec v, int rhs, void *values) {
   const size_t bytes = (size_t)r->k->vector[v].n * stored_bytes(r, v);
   const bool part = interleaved(r, v);
-  int rc = part ? move_right_hand_side(r, r->column.out, v, r->vec[v], rhs) : KCL_OK;
-  if (rc) return rc;
+  if (part) KCL_CALL(move_right_hand_side(r, r->column.out, v, r->vec[v], rhs));
   return kcl_opencl_read(run_context(r), part ? r->column.values : r->vec[v], 0, bytes, values,
                          "downloading a vector");
 }
 
 int kcl_run_get(kcl_run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
   int64_t n = r->k->vector[v].n;
-  void *staged = NULL;
-  int rc;
+  KCL_OWNED void *staged = NULL;
   const kcl_type stored = kcl_vector_stored(r->k, v);
   if (type == stored && scale == 1) return read_out(r, v, rhs, values);
-  KCL_TRY(kcl_alloc(run_context(r), n, stored_bytes(r, v), "a vector", &staged));
-  KCL_TRY(read_out(r, v, rhs, staged));
+  KCL_CALL(kcl_alloc(run_context(r), n, stored_bytes(r, v), "a vector", &staged));
+  KCL_CALL(read_out(r, v, rhs, staged));
   kcl_copy(type, values, stored, staged, n, scale);
-done:
-  free(staged);
-  return rc;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- copies of x */
@@ -111,8 +107,7 @@ int kcl_run_save(kcl_executor *ex, int snapshot) {
   const kcl_vec x = r->k->x;
   const size_t bytes = kcl_run_vector_bytes(r, x, r->k->vector[x].n);
   cl_mem *to = &r->snapshot[snapshot];
-  int rc = *to ? KCL_OK : kcl_opencl_buffer(run_context(r), bytes, "a copy of x", to);
-  if (rc) return rc;
+  if (!*to) KCL_CALL(kcl_opencl_buffer(run_context(r), bytes, "a copy of x", to));
   cl_int code = clEnqueueCopyBuffer(run_queue(r), r->vec[x], *to, 0, 0, bytes, 0, NULL,
                                     kcl_profile_event(run_context(r)->opencl, "copy", bytes));
   return kcl_cl_check(run_context(r), code, "clEnqueueCopyBuffer", "copying x");
@@ -155,18 +150,15 @@ int kcl_run_column_kernels(kcl_run *r) {
   const kcl_vec x = r->k->x;
   int64_t most = 0;
   cl_int code;
-  int rc;
   for (int v = 0; v < r->k->vectors; v++)
     if (r->k->vector[v].n > most) most = r->k->vector[v].n;
   r->column.in = clCreateKernel(r->part[0], "column_in", &code);
   if (!code) r->column.out = clCreateKernel(r->part[0], "column_out", &code);
-  KCL_TRY(kcl_cl_check(run_context(r), code, "clCreateKernel", "column_in"));
-  KCL_TRY(kcl_opencl_buffer(run_context(r), (size_t)most * r->scalar_bytes, "a vector",
-                            &r->column.values));
-  KCL_TRY(move_right_hand_side(r, r->column.in, x, r->vec[x], 0));
-  KCL_TRY(move_right_hand_side(r, r->column.out, x, r->vec[x], 0));
-done:
-  return rc;
+  KCL_CALL(kcl_cl_check(run_context(r), code, "clCreateKernel", "column_in"));
+  KCL_CALL(kcl_opencl_buffer(run_context(r), (size_t)most * r->scalar_bytes, "a vector",
+                             &r->column.values));
+  KCL_CALL(move_right_hand_side(r, r->column.in, x, r->vec[x], 0));
+  return move_right_hand_side(r, r->column.out, x, r->vec[x], 0);
 }
 
 /* ---------------------------------------------------------------- opening and closing */
@@ -181,17 +173,15 @@ static int copy_constant(kcl_run *r, kcl_vec v) {
 
 int kcl_run_open_vectors(kcl_run *r) {
   const kcl_program *k = r->k;
-  int rc;
-  KCL_TRY(kcl_alloc(run_context(r), k->vectors, sizeof *r->vec, "vectors", (void **)&r->vec));
+  KCL_CALL(kcl_alloc(run_context(r), k->vectors, sizeof *r->vec, "vectors", (void **)&r->vec));
   for (int v = 0; v < k->vectors; v++) {
     int64_t padded = (k->vector[v].n + KCL_VECTOR_PAD - 1) / KCL_VECTOR_PAD * KCL_VECTOR_PAD;
-    KCL_TRY(kcl_opencl_vector(run_context(r), kcl_run_vector_bytes(r, v, padded), &r->vec[v]));
-    if (k->vector[v].device) KCL_TRY(copy_constant(r, v));
+    KCL_CALL(kcl_opencl_vector(run_context(r), kcl_run_vector_bytes(r, v, padded), &r->vec[v]));
+    if (k->vector[v].device) KCL_CALL(copy_constant(r, v));
     if (k->vector[v].values)
-      KCL_TRY(kcl_run_put(r, v, 0, k->vector[v].type, k->vector[v].values, 1.0));
+      KCL_CALL(kcl_run_put(r, v, 0, k->vector[v].type, k->vector[v].values, 1.0));
   }
-done:
-  return rc;
+  return KCL_OK;
 }
 
 void kcl_run_close_vectors(kcl_run *r) {

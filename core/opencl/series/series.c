@@ -34,8 +34,6 @@ static int read_addresses(kcl_run *r, cl_ulong *out) {
   return rc;
 }
 
-/* ---------------------------------------------------------------- the table */
-
 /* Work-groups that have elements of a stage, with the most work-items per row (EACH and EACH_TEAM of kernels/rows.clh). */
 static cl_ulong groups_of(const kcl_run *r, const kcl_stage *s) {
   const int64_t group = r->series.geometry.group, items = s->n * kcl_series_lanes(r->k, s->A),
@@ -89,8 +87,6 @@ static int write_table(kcl_run *r, const cl_ulong *address) {
   const kcl_upload u = {1, bytes, kcl_fill_bytes, table};
   return kcl_opencl_write(k->ctx, r->series.table, &u, "a table");
 }
-
-/* ---------------------------------------------------------------- opening, launching, closing */
 
 int kcl_series_open(kcl_run *r) {
   KCL_OWNED cl_ulong *address = NULL;

@@ -2,8 +2,6 @@
 #include "core/opencl/series/series.h"
 #include <stdarg.h>
 
-/* ---------------------------------------------------------------- keys */
-
 typedef struct series_key {
   char *text;
   size_t used;
@@ -56,8 +54,6 @@ static void put_operations_key(const kcl_program *k, const kcl_stage *s, char *t
     add_to_key(&key, " %d %d %d", place_of(list, o->y), place_of(list, o->x), place_of(list, o->z));
   }
 }
-
-/* ---------------------------------------------------------------- lists */
 
 typedef void put_key(const kcl_program *k, const kcl_stage *s, char *key);
 
