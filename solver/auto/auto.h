@@ -177,7 +177,7 @@ bool kcl_switch_missed(kcl_selection *c, double seconds);
 /* May the solve switch from the way in use at all? */
 bool kcl_may_switch(const kcl_selection *c);
 /* Does multigrid run, or may the solve switch to it, and is A elliptic? Then that is faster than a factorisation. */
-bool kcl_switch_promises(kcl_selection *c, const kcl_loop *l);
+bool kcl_switch_promises(kcl_selection *c, kcl_loop *l);
 
 /* ---- outcome.c: what whole solves took; NULL: not known. */
 const kcl_timing *kcl_outcome_of(const kcl_choice *known, const char *method, const char *precond);
@@ -205,7 +205,7 @@ bool kcl_elliptic_holds(kcl_selection *c);
 
 /* ---- direct.c: does it pay to go on with a direct solution? Then what iterates is given up. */
 bool kcl_direct_begins(kcl_selection *c,
-                       const kcl_loop *l); /* or is it asked for, or remembered as faster? */
+                       kcl_loop *l); /* or is it asked for, or remembered as faster? */
 /* Predicted seconds, as in kcl_selection.rescue_price, on a processor as busy as it is. */
 double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent);
 /* Is a direct solution among what auto may choose? */

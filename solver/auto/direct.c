@@ -23,7 +23,7 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
                done ? " more" : "", how);
 }
 
-bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
+bool kcl_direct_begins(kcl_selection *c, kcl_loop *l) {
   const kcl_timing *known = kcl_outcome_of(&c->remembered, NAME, "none"), *best = kcl_auto_best(c);
   if (c->system->direct) return true;
   if (!kcl_may_solve_directly(c)) return false;
