@@ -227,6 +227,7 @@ static int solve_directly(kcl_solver *s, kcl_loop *l, bool scaled, factorisation
   factorisation *f = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *f, "a direct solution", (void **)&f));
+  f->ctx.threads = ctx->threads ? ctx->threads : kcl_threads(); /* of this thread */
   f->flops = s->system.direct ? INFINITY : AFFORDABLE, f->scaled = scaled;
   KCL_TRY(prepare_rescue(s, l, f));
   if (!f->k) goto done;

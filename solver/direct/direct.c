@@ -158,7 +158,10 @@ static int factor_and_solve(kcl_context *ctx, const kcl_csr *A, const kcl_direct
   return rc;
 }
 
-/* A square matrix that turns out to be singular is solved as least squares. The BLAS has the threads of the context. */
+/* CHOLMOD's own team has so many threads, whatever it is told. */
+enum { TEAM = 4 };
+
+/* A square matrix that turns out to be singular is solved as least squares. The BLAS has the threads of the context at most. */
 int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
                     kcl_direct_info *info) {
   const int first = first_method(t->method);
@@ -170,13 +173,15 @@ int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t
     return kcl_fail(ctx, KCL_USAGE, "unknown direct method '%s': direct, cholmod, umfpack, spqr",
                     t->method);
   const int method = A->rows == A->cols ? first : SPQR;
-  const int before = kcl_blas_threads(ctx->threads ? ctx->threads : kcl_threads());
+  const int threads = kcl_direct_threads(ctx);
+  const int before = kcl_blas_threads(threads),
+            levels = kcl_openmp_levels(threads < TEAM ? 0 : -1);
   int rc = *f ? solve_by_factor(ctx, A, *f, t, info) : factor_and_solve(ctx, A, t, method, f, info);
   if (rc == KCL_INPUT && method < SPQR && kcl_direct_least_squares()) {
     kcl_direct_factor_free(f);
     rc = factor_and_solve(ctx, A, t, SPQR, f, info);
   }
-  kcl_blas_threads(before);
+  kcl_openmp_levels(levels), kcl_blas_threads(before);
   return rc;
 }
 #endif
