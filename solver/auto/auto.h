@@ -39,6 +39,7 @@ typedef struct kcl_elliptic {
   bool
       searched; /* the diameter of the graph is known; else it is at least what the bandwidth says */
   bool smooth;  /* and most couplings of a row are nearly as strong as the strongest */
+  double strong;         /* share of the couplings that are; 1 where A is not elliptic */
   bool network;          /* or not, and A is nearly, not quite, symmetric: a circuit */
   double condition_root; /* root of the condition number, estimated */
   double
@@ -46,6 +47,14 @@ typedef struct kcl_elliptic {
   double asymmetry, most_root,
       contrast; /* of couplings; the root at most; and how much larger jumps of coefficients make it */
 } kcl_elliptic;
+
+/* How far a residual had to fall at some iterations of the solve, each half as many again as the one before. */
+enum { KCL_DESCENT = 3 };
+typedef struct kcl_descent {
+  int64_t done[KCL_DESCENT]; /* [count] iterations, the latest first */
+  double left[KCL_DESCENT];  /* [count] natural logarithm of the least residual / target */
+  int count;
+} kcl_descent;
 
 /* A way that a solve may switch to (solver/auto/candidates.c). */
 typedef struct kcl_candidate {
@@ -87,7 +96,10 @@ struct kcl_selection {
   kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
   bool switched; /* that has been done, or is not to be */
   bool direct; /* the solve goes on with a direct solution, once those that iterate have stopped */
-  double instead;         /* seconds that were predicted without it */
+  double instead;        /* seconds that were predicted without it */
+  kcl_descent descent; /* of the method in use */
+  double began,
+      began_busy; /* seconds at the start of the solve: by the wall clock, by the processor's clock for this thread */
   kcl_elliptic diffusion; /* A as a grid, once asked for */
   int64_t asked;          /* iterations when it was last asked whether that pays */
   double
@@ -149,8 +161,12 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
 
 /* ---- remaining.c: iterations to come, of the right-hand side that needs most; INFINITY: the residual does not fall. */
 double kcl_remaining(const kcl_loop *l);
+/* By the slope of late, over the second half of the iterations about: the residual of many a method falls fast at first. */
+double kcl_remaining_lately(const kcl_selection *c, const kcl_loop *l);
 /* And at least as many as the graph of an elliptic A says; 0: not known. */
 double kcl_remaining_here(const kcl_selection *c, const kcl_loop *l);
+/* Between two batches: notes how far the residual has fallen. */
+void kcl_remaining_note(kcl_selection *c, const kcl_loop *l);
 
 /* Before the first iteration; 0: not known. */
 double kcl_remaining_first(const kcl_selection *c);

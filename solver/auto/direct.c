@@ -5,11 +5,14 @@
  */
 #include "core/base/text.h"
 #include "solver/auto/auto.h"
+#include "solver/direct/direct.h"
 #include <stdio.h>
 
 static const char NAME[] = "direct";
-static const double WORTH = 2;  /* times as long, by the slope of a residual that has fallen for: */
-static const double SOON = 0.5; /* of the seconds of a direct solution */
+static const double WORTH = 2; /* times as long, as remembered */
+static const double SOON =
+    0.1; /* of the seconds of a direct solution that a solve takes at least */
+static const double ANALYSES = 3;  /* seconds of an ordering that are left, before one is made */
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
 
 static void say_instead(kcl_selection *c, int64_t done, double price, const char *how) {
@@ -43,10 +46,13 @@ bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
   const int64_t done = kcl_loop_iterations(l);
   if (!done || done < c->expected || !kcl_may_solve_directly(c) || kcl_switch_promises(c, l))
     return false;
-  const double spent = kcl_now() - l->start, price = kcl_direct_price(c, l, spent);
-  if (spent < c->trusted || !(spent > SOON * price)) return false;
-  const double left = kcl_remaining(l) * spent / (double)done;
-  if (left < (spent > price ? 1 : WORTH) * price) return false;
+  const double spent = kcl_now() - l->start,
+               left = kcl_remaining_lately(c, l) * spent / (double)done,
+               analysis = kcl_direct_predict_seconds(kcl_system_matrix(c->system));
+  if (spent < c->trusted || left < ANALYSES * analysis) return false;
+  const double begin = kcl_now(), price = kcl_direct_price(c, l, spent), took = kcl_now() - begin;
+  c->seconds += took, l->start += took; /* that of an ordering is no time of iterations */
+  if (spent < SOON * price || left < price || spent * left < price * price) return false;
   c->instead = fmin(left, FOREVER);
   say_instead(c, done, price, "");
   c->instead = fmin(c->instead + spent, FOREVER);

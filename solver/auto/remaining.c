@@ -7,9 +7,12 @@
 static const double FACTOR =
     0.18; /* of the root of the condition number: a third of the bound for cg, as observed on
                                       Laplacians (0.15 in 2D, 0.19 in 3D) */
+static const double LATE =
+    4; /* times as many as by the mean slope, at most: a residual may rest for a while */
 static const double NETWORK =
     4; /* times as many where the graph is that of a circuit, and no grid: memplus 12 times */
 enum {
+  HALF = 2,    /* iterations over those from which the slope of late counts */
   FIRST = 100, /* iterations before Ritz values say anything */
   LOOKED = 400 /* from here on they know more than the graph */
 };
@@ -26,6 +29,38 @@ static double by_slope(const kcl_loop *l, int i) {
                fallen = 0.5 * log(v->rr_began / v->best);
   if (!(left > 0)) return 0;
   return fallen > 0 ? done * left / fallen : INFINITY;
+}
+
+/* Of the right-hand side that is furthest from its target, with the least residual so far. */
+static double furthest(const kcl_loop *l) {
+  double most = 0;
+  for (int i = 0; i < l->nrhs; i++) {
+    const kcl_rhs *v = &l->rhs[i];
+    if (kcl_loop_runs(l, i)) most = fmax(most, 0.5 * log(v->best / (v->target * v->target)));
+  }
+  return most;
+}
+
+void kcl_remaining_note(kcl_selection *c, const kcl_loop *l) {
+  kcl_descent *p = &c->descent;
+  const int64_t done = kcl_loop_iterations(l);
+  if (!done || (p->count && 2 * done < 3 * p->done[0])) return;
+  for (int i = KCL_DESCENT - 1; i > 0; i--)
+    p->done[i] = p->done[i - 1], p->left[i] = p->left[i - 1];
+  p->done[0] = done, p->left[0] = furthest(l);
+  p->count += p->count < KCL_DESCENT;
+}
+
+/* By the slope since at most half of the iterations; 0: not known. */
+static double by_late_slope(const kcl_selection *c, const kcl_loop *l) {
+  const kcl_descent *p = &c->descent;
+  const int64_t done = kcl_loop_iterations(l);
+  const double left = furthest(l);
+  for (int i = 0; i < p->count; i++)
+    if (HALF * p->done[i] <= done)
+      return left < p->left[i] ? left * (double)(done - p->done[i]) / (p->left[i] - left)
+                               : INFINITY;
+  return 0;
 }
 
 /* By the Ritz values of cg. 0: not known. */
@@ -69,14 +104,19 @@ double kcl_remaining(const kcl_loop *l) {
   return most;
 }
 
+double kcl_remaining_lately(const kcl_selection *c, const kcl_loop *l) {
+  const double mean = kcl_remaining(l), late = by_late_slope(c, l);
+  return late > 0 ? fmin(late, LATE * mean) : mean;
+}
+
 /* Before Ritz values are known they count as none, so that a short solve of cg is not left for a slow start. */
-static double at_least(const kcl_loop *l) {
-  const bool early = l->engine->program->has_ritz && kcl_loop_iterations(l) < FIRST;
-  return early ? 0 : kcl_remaining(l);
+static double at_least(const kcl_selection *c, const kcl_loop *l) {
+  if (!l->engine->program->has_ritz) return kcl_remaining_lately(c, l);
+  return kcl_loop_iterations(l) < FIRST ? 0 : kcl_remaining(l);
 }
 
 double kcl_remaining_here(const kcl_selection *c, const kcl_loop *l) {
-  const double most = at_least(l);
+  const double most = at_least(c, l);
   if (c->expected > kcl_loop_iterations(l)) return (double)(c->expected - kcl_loop_iterations(l));
   return kcl_loop_iterations(l) < LOOKED ? fmax(most, by_graph(c, l)) : most;
 }

@@ -1,19 +1,20 @@
 /* From a plain method to a preconditioner under way: where the iterations still to come are predicted to take 1.5 times as long
  * as the best candidate with its set-up (solver/auto/candidates.c), x so far is kept and the method goes on with it.
  *
- * Predictions of iterations by the slope of a residual alone are poor. They count once the solve has taken as long as the candidate
- * will, or half of it where they say that it takes twice as long: both together then take about twice the faster one at most (ski
- * rental; Karlin et al. 1988).
+ * Predictions of iterations by the slope of a residual alone are poor. They count once the seconds that the solve has taken, times those
+ * that they say are left, reach the square of the candidate's: after half of its seconds they must say that it takes twice as long,
+ * after all of them as long (ski rental; Karlin et al. 1988).
  */
 #include "core/base/text.h"
 #include "solver/auto/auto.h"
 #include <stdio.h>
 
-static const double WORTH = 1.5;          /* times as long: both predictions err */
-static const double SOON = 0.5, SURE = 2; /* by the slope alone: times the candidate's seconds */
-static const double TRUST = 2;            /* times the seconds remembered */
-static const double SEARCH = 0.5;         /* of the seconds of a search */
-static const double BROKEN = 3;           /* times the iterations promised */
+static const double WORTH = 1.5;  /* times as long: both predictions err */
+static const double SOON = 0.1;   /* by the slope alone: times the candidate's seconds */
+static const double SURE = 2;     /* times as long: a direct solution is sure */
+static const double TRUST = 2;    /* times the seconds remembered */
+static const double SEARCH = 0.5; /* of the seconds of a search */
+static const double BROKEN = 3;   /* times the iterations promised */
 /* Iterations before it is asked, and where A is elliptic; then whenever half as many have been added. */
 enum { FIRST = 100, EARLY = 10 };
 
@@ -174,28 +175,34 @@ static bool is_foreseen(const kcl_selection *c, const kcl_candidate *p) {
   return c->engine->program->has_ritz || (c->diffusion.holds && p->levels);
 }
 
-/* Does the candidate pay, when `left` seconds are predicted without it? */
-static bool has_paid(kcl_selection *c, const kcl_candidate *p, double spent, double left) {
-  const double with = price(c, p, left);
-  if (is_foreseen(c, p)) return left >= WORTH * with;
-  return spent > SOON * with && left >= (spent > with ? 1 : SURE) * with;
+/* Does the candidate pay, when `left` seconds are predicted without it, and `late` by the slope of the residual alone? */
+static bool has_paid(kcl_selection *c, const kcl_candidate *p, double spent, double left,
+                     double late) {
+  const double with = price(c, p, fmax(left, late));
+  if (is_foreseen(c, p) && left >= WORTH * with) return true;
+  return spent >= SOON * with && late >= with && spent * late >= with * with;
 }
 
-/* Where A is not elliptic predictions for multigrid are poor, and a direct solution is sure. */
-static bool is_surer_directly(kcl_selection *c, const kcl_loop *l, const kcl_candidate *p) {
-  return !c->diffusion.holds && p->levels &&
-         kcl_direct_price(c, l, kcl_now() - l->start) < SURE * p->seconds;
+/* Where A is not elliptic predictions are poor, for multigrid above all, and a direct solution is sure. A long set-up is worth an ordering. */
+static bool is_surer_directly(kcl_selection *c, kcl_loop *l, const kcl_candidate *p, double spent) {
+  if (c->diffusion.holds) return false;
+  const double begin = kcl_now(), price = kcl_direct_price(c, l, fmax(spent, p->setup / SURE));
+  count_apart(c, l, begin);
+  return price < (p->levels ? SURE : 1) * p->seconds;
 }
 
 /* The candidate that pays, with what is known of A's graph; and seconds that are predicted without it. */
-static bool find_paying(kcl_selection *c, const kcl_loop *l, double each, kcl_candidate *p,
+static bool find_paying(kcl_selection *c, kcl_loop *l, double each, kcl_candidate *p,
                         double *plain) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
   const double left = kcl_remaining_here(c, l), spent = kcl_now() - l->start;
   const int count = kcl_candidates(c, left, each, list);
   const kcl_candidate *best = best_candidate(c, list, count);
+  const double late = kcl_remaining_lately(c, l) * each;
   *plain = left * each;
-  if (!best || !has_paid(c, best, spent, *plain) || is_surer_directly(c, l, best)) return false;
+  if (!best || !has_paid(c, best, spent, *plain, late) || is_surer_directly(c, l, best, spent))
+    return false;
+  *plain = fmax(*plain, late);
   *p = *best;
   return true;
 }
