@@ -13,7 +13,7 @@
 
 static const double AFFORDABLE = 2e11; /* floating-point operations: ten seconds or so */
 static const double ANALYSES =
-    1; /* a solve has taken as many times the seconds of an analysis before one is made */
+    0.5; /* a solve has taken as many times the seconds of an analysis before one is made */
 
 static const double AS_NEAR = 1 + 1e-9; /* residuals that tell least-squares solutions not apart */
 

@@ -12,7 +12,8 @@ static const char NAME[] = "direct";
 static const double WORTH = 2; /* times as long, as remembered */
 static const double SOON =
     0.1; /* of the seconds of a direct solution that a solve takes at least */
-static const double ANALYSES = 3;  /* seconds of an ordering that are left, before one is made */
+static const double ORDERINGS =
+    3; /* a direct solution takes as many times the seconds of an ordering at least */
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
 
 static void say_instead(kcl_selection *c, int64_t done, double price, const char *how) {
@@ -26,6 +27,11 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
                done ? " more" : "", how);
 }
 
+/* Seconds of a direct solution at least, before an ordering is made. */
+static double least_price(const kcl_selection *c) {
+  return ORDERINGS * kcl_direct_predict_seconds(kcl_system_matrix(c->system));
+}
+
 bool kcl_direct_begins(kcl_selection *c, kcl_loop *l) {
   const kcl_timing *known = kcl_outcome_of(&c->remembered, NAME, "none"), *best = kcl_auto_best(c);
   if (c->system->direct) return true;
@@ -37,9 +43,15 @@ bool kcl_direct_begins(kcl_selection *c, kcl_loop *l) {
   }
   if (known || kcl_switch_promises(c, l)) return false;
   c->instead = best ? best->setup + (double)c->expected * best->iteration : 0;
+  if (c->instead < WORTH * least_price(c)) return false;
   const double price = c->rescue_price(c->owner, l, c->instead);
   if (!(price < c->instead / WORTH)) return false;
   return say_instead(c, 0, price, ""), true;
+}
+
+/* After `spent` seconds, when `left` are predicted (ski rental, as in solver/auto/switch.c). */
+static bool has_paid(double spent, double left, double price) {
+  return spent >= SOON * price && left >= price && spent * left >= price * price;
 }
 
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
@@ -47,12 +59,11 @@ bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
   if (!done || done < c->expected || !kcl_may_solve_directly(c) || kcl_switch_promises(c, l))
     return false;
   const double spent = kcl_now() - l->start,
-               left = kcl_remaining_lately(c, l) * spent / (double)done,
-               analysis = kcl_direct_predict_seconds(kcl_system_matrix(c->system));
-  if (spent < c->trusted || left < ANALYSES * analysis) return false;
+               left = kcl_remaining_lately(c, l) * spent / (double)done;
+  if (spent < c->trusted || !has_paid(spent, left, least_price(c))) return false;
   const double begin = kcl_now(), price = kcl_direct_price(c, l, spent), took = kcl_now() - begin;
   c->seconds += took, l->start += took; /* that of an ordering is no time of iterations */
-  if (spent < SOON * price || left < price || spent * left < price * price) return false;
+  if (!has_paid(spent, left, price)) return false;
   c->instead = fmin(left, FOREVER);
   say_instead(c, done, price, "");
   c->instead = fmin(c->instead + spent, FOREVER);
