@@ -109,9 +109,16 @@ double kcl_remaining(const kcl_loop *l) {
   return most;
 }
 
+/* Ritz values of a scaled system say too little of the system as given: 469 iterations left of bcsstk18 where 1,844 were. */
 double kcl_remaining_lately(const kcl_selection *c, const kcl_loop *l) {
-  const double mean = kcl_remaining(l), late = by_late_slope(c, l);
-  return late > 0 ? fmin(late, LATE * mean) : mean;
+  const double late = by_late_slope(c, l);
+  double slope = 0, spectrum = INFINITY;
+  for (int i = 0; i < l->nrhs; i++) {
+    if (!kcl_loop_runs(l, i)) continue;
+    const double known = l->system->scaling.row ? 0 : by_spectrum(l, i);
+    slope = fmax(slope, by_slope(l, i)), spectrum = known > 0 ? known : spectrum;
+  }
+  return fmin(spectrum, late > 0 ? fmin(late, LATE * slope) : slope);
 }
 
 /* Before Ritz values are known they count as none, so that a short solve of cg is not left for a slow start. */

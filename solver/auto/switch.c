@@ -241,12 +241,13 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   return true;
 }
 
-/* Do the predictions prefer a way that is known? What it took may be long because other programs ran. */
+/* Do the predictions prefer a way that is known, or find it nearly as good? What it took may be long because other programs ran, or
+ * because predictions are too low, for the other way, too. */
 static bool prefers_known(const kcl_selection *c, const kcl_candidate *list, int count,
                           const kcl_candidate *q) {
   for (int i = 0; i < count; i++)
     if (kcl_outcome_of(&c->remembered, list[i].way.method->name, list[i].way.precond->name) &&
-        list[i].predicted <= q->predicted)
+        list[i].predicted <= WORTH * q->predicted)
       return true;
   return false;
 }
