@@ -30,7 +30,7 @@ enum { MOST = 8 };
 
 /* Fitted to the systems of bench/time_to_x.py on a CPU of 2021 (docs/lab/2026-11-28-time-to-x-2.md). */
 static const kind kinds[] = {
-    {"cg", "sa", 1.3e-7, 0, {12, 25, 25, 100}, 0, 0, 6, 45, true, 0},
+    {"cg", "sa", 1.15e-7, 0, {10, 25, 25, 100}, 0, 0, 6, 45, true, 0},
     {"cg", "amg", 2e-7, 0, {15, 15, 15, 150}, 0, 0, 6, 45, true, 0},
     {"idr", "sa", 1.3e-7, 0, {25, 0, 0, 0}, 0, 0, 8, 70, true, TRANSPORT},
     {"idr", "amg", 2e-7, 0, {30, 60, 0, 0}, 0, 0, 13, 115, true, 0},
