@@ -96,7 +96,7 @@ struct kcl_selection {
   kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
   bool switched; /* that has been done, or is not to be */
   bool direct; /* the solve goes on with a direct solution, once those that iterate have stopped */
-  double instead;        /* seconds that were predicted without it */
+  double instead;      /* seconds that were predicted without it */
   kcl_descent descent; /* of the method in use */
   double began,
       began_busy; /* seconds at the start of the solve: by the wall clock, by the processor's clock for this thread */
@@ -218,6 +218,11 @@ double kcl_elliptic_search_seconds(const kcl_csr *A);
 void kcl_elliptic_search(const kcl_csr *A, kcl_elliptic *g);
 /* For a selection: looks at A once. */
 bool kcl_elliptic_holds(kcl_selection *c);
+/* And during a solve, whose seconds so far are those of iterations without what it took. */
+bool kcl_elliptic_during(kcl_selection *c, kcl_loop *l);
+void kcl_elliptic_search_during(kcl_selection *c, kcl_loop *l);
+/* What the solve has done since `begin` is no time of iterations. */
+void kcl_count_apart(kcl_selection *c, kcl_loop *l, double begin);
 
 /* ---- direct.c: does it pay to go on with a direct solution? Then what iterates is given up. */
 bool kcl_direct_begins(kcl_selection *c,

@@ -61,8 +61,8 @@ bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
   const double spent = kcl_now() - l->start,
                left = kcl_remaining_lately(c, l) * spent / (double)done;
   if (spent < c->trusted || !has_paid(spent, left, least_price(c))) return false;
-  const double begin = kcl_now(), price = kcl_direct_price(c, l, spent), took = kcl_now() - begin;
-  c->seconds += took, l->start += took; /* that of an ordering is no time of iterations */
+  const double begin = kcl_now(), price = kcl_direct_price(c, l, spent);
+  kcl_count_apart(c, l, begin);
   if (!has_paid(spent, left, price)) return false;
   c->instead = fmin(left, FOREVER);
   say_instead(c, done, price, "");

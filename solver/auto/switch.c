@@ -46,26 +46,6 @@ static bool breaks_promise(const kcl_selection *c, const kcl_loop *l) {
          kcl_remaining(l) > c->promised;
 }
 
-/* Since `begin` the solve has looked at A, which is no time of iterations. */
-static void count_apart(kcl_selection *c, kcl_loop *l, double begin) {
-  const double seconds = kcl_now() - begin;
-  c->seconds += seconds, l->start += seconds;
-}
-
-static bool elliptic(kcl_selection *c, kcl_loop *l) {
-  const double begin = kcl_now();
-  const bool known = c->diffusion.known, holds = kcl_elliptic_holds(c);
-  if (!known) count_apart(c, l, begin);
-  return holds;
-}
-
-/* The diameter of A's graph. */
-static void search_graph(kcl_selection *c, kcl_loop *l) {
-  const double begin = kcl_now();
-  kcl_elliptic_search(kcl_system_matrix(c->system), &c->diffusion);
-  count_apart(c, l, begin);
-}
-
 static double search_seconds(const kcl_selection *c) {
   return c->diffusion.searched ? 0 : kcl_elliptic_search_seconds(kcl_system_matrix(c->system));
 }
@@ -77,8 +57,8 @@ static bool needs_search(const kcl_selection *c) {
 
 bool kcl_switch_promises(kcl_selection *c, kcl_loop *l) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
-  if (has_levels(&c->way)) return elliptic(c, l) && !breaks_promise(c, l);
-  if (c->switched || !kcl_may_switch(c) || !elliptic(c, l)) return false;
+  if (has_levels(&c->way)) return kcl_elliptic_during(c, l) && !breaks_promise(c, l);
+  if (c->switched || !kcl_may_switch(c) || !kcl_elliptic_during(c, l)) return false;
   for (int i = kcl_candidates(c, 0, 0, list); i-- > 0;)
     if (list[i].levels) return true;
   return false;
@@ -192,7 +172,7 @@ static bool has_paid(kcl_selection *c, const kcl_candidate *p, double spent, dou
 static bool is_surer_directly(kcl_selection *c, kcl_loop *l, const kcl_candidate *p, double spent) {
   if (c->diffusion.holds) return false;
   const double begin = kcl_now(), price = kcl_direct_price(c, l, fmax(spent, p->setup / SURE));
-  count_apart(c, l, begin);
+  kcl_count_apart(c, l, begin);
   return price < (p->levels ? SURE : 1) * p->seconds;
 }
 
@@ -218,7 +198,7 @@ static bool decide_switch(kcl_selection *c, kcl_loop *l, double each, kcl_candid
   const bool pays = find_paying(c, l, each, p, plain);
   if (c->diffusion.searched || (pays && !needs_search(c))) return pays;
   if (kcl_now() - l->start < SEARCH * search_seconds(c)) return false;
-  search_graph(c, l);
+  kcl_elliptic_search_during(c, l);
   return find_paying(c, l, each, p, plain);
 }
 
@@ -231,7 +211,7 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   if (!kcl_may_switch(c)) return c->switched = true, false;
   if (has_levels(&c->way) && !breaks_promise(c, l)) return false;
   if (done < c->expected) return false; /* what is remembered has decided */
-  if (!elliptic(c, l) && c->engine->program->has_ritz && done < FIRST) return false;
+  if (!kcl_elliptic_during(c, l) && c->engine->program->has_ritz && done < FIRST) return false;
   c->asked = done;
   if (!decide_switch(c, l, each, &p, &plain)) return false;
   c->rest = 0;
@@ -264,8 +244,8 @@ static bool tries_another(kcl_selection *c, kcl_loop *l, kcl_candidate *p) {
   double each;
   const double best = kcl_outcome_untried(c, &each);
   if (!(best < INFINITY)) return false;
-  const bool sure = elliptic(c, l);
-  if (needs_search(c) && WORTH * search_seconds(c) < best) search_graph(c, l);
+  const bool sure = kcl_elliptic_during(c, l);
+  if (needs_search(c) && WORTH * search_seconds(c) < best) kcl_elliptic_search_during(c, l);
   const int count = kcl_candidates(c, c->expected ? (double)c->expected : INFINITY, each, list);
   const kcl_candidate *q = best_candidate(c, list, count);
   if (!q || !(WORTH * q->seconds < best) || (q->levels && (!sure || needs_search(c)))) return false;
