@@ -229,6 +229,8 @@ bool kcl_direct_begins(kcl_selection *c,
                        kcl_loop *l); /* or is it asked for, or remembered as faster? */
 /* Predicted seconds, as in kcl_selection.rescue_price, on a processor as busy as it is. */
 double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent);
+/* At least, before an ordering is made. */
+double kcl_direct_least(const kcl_selection *c);
 /* Is a direct solution among what auto may choose? */
 bool kcl_may_solve_directly(const kcl_selection *c);
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l);

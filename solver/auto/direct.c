@@ -27,8 +27,7 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
                done ? " more" : "", how);
 }
 
-/* Seconds of a direct solution at least, before an ordering is made. */
-static double least_price(const kcl_selection *c) {
+double kcl_direct_least(const kcl_selection *c) {
   return ORDERINGS * kcl_direct_predict_seconds(kcl_system_matrix(c->system));
 }
 
@@ -43,7 +42,7 @@ bool kcl_direct_begins(kcl_selection *c, kcl_loop *l) {
   }
   if (known || kcl_switch_promises(c, l)) return false;
   c->instead = best ? best->setup + (double)c->expected * best->iteration : 0;
-  if (c->instead < WORTH * least_price(c)) return false;
+  if (c->instead < WORTH * kcl_direct_least(c)) return false;
   const double price = c->rescue_price(c->owner, l, c->instead);
   if (!(price < c->instead / WORTH)) return false;
   return say_instead(c, 0, price, ""), true;
@@ -60,7 +59,7 @@ bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
     return false;
   const double spent = kcl_now() - l->start,
                left = kcl_remaining_lately(c, l) * spent / (double)done;
-  if (spent < c->trusted || !has_paid(spent, left, least_price(c))) return false;
+  if (spent < c->trusted || !has_paid(spent, left, kcl_direct_least(c))) return false;
   const double begin = kcl_now(), price = kcl_direct_price(c, l, spent);
   kcl_count_apart(c, l, begin);
   if (!has_paid(spent, left, price)) return false;

@@ -170,10 +170,11 @@ static bool has_paid(kcl_selection *c, const kcl_candidate *p, double spent, dou
 
 /* Where A is not elliptic predictions are poor, for multigrid above all, and a direct solution is sure. A long set-up is worth an ordering. */
 static bool is_surer_directly(kcl_selection *c, kcl_loop *l, const kcl_candidate *p, double spent) {
-  if (c->diffusion.holds) return false;
+  const double most = (p->levels ? SURE : 1) * p->seconds;
+  if (c->diffusion.holds || most < kcl_direct_least(c)) return false;
   const double begin = kcl_now(), price = kcl_direct_price(c, l, fmax(spent, p->setup / SURE));
   kcl_count_apart(c, l, begin);
-  return price < (p->levels ? SURE : 1) * p->seconds;
+  return price < most;
 }
 
 /* The candidate that pays, with what is known of A's graph; and seconds that are predicted without it. */
