@@ -12,7 +12,7 @@
 
 static const double AFFORDABLE = 2e11; /* floating-point operations: ten seconds or so */
 static const double ANALYSES =
-    4; /* a solve has taken as many times the seconds of an analysis before one is made */
+    0.5; /* a solve has taken as many times the seconds of an analysis before one is made */
 
 static const double AS_NEAR = 1 + 1e-9; /* residuals that tell least-squares solutions not apart */
 
@@ -225,6 +225,7 @@ static int solve_directly(kcl_solver *s, kcl_loop *l, bool scaled, factorisation
   factorisation *f = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *f, "a direct solution", (void **)&f));
+  f->ctx.threads = ctx->threads ? ctx->threads : kcl_threads(); /* of this thread */
   f->flops = s->system.direct ? INFINITY : AFFORDABLE, f->scaled = scaled;
   KCL_TRY(prepare_rescue(s, l, f));
   if (!f->k) goto done;

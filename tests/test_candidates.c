@@ -59,6 +59,26 @@ static void test_list(kcl_context *ctx) {
   }
 }
 
+/* Seconds of multigrid's set-up, as predicted. */
+static double predicted_setup(kcl_context *ctx, const char *what) {
+  kcl_candidate_info list[MOST];
+  kcl_csr *A = NULL;
+  kcl_solver *s = prepared(ctx, what, &A);
+  int count = 0;
+  CHECK(!kcl_solver_candidates(s, MOST, list, &count));
+  const kcl_candidate_info *amg = found(list, count, "cg", "amg");
+  const double seconds = amg ? amg->seconds_setup : NAN;
+  kcl_solver_free(&s), kcl_csr_free(&A);
+  return seconds;
+}
+
+/* One pattern: half of the couplings of jump2d are weak, which shortens the set-up. */
+static void test_weak_couplings(kcl_context *ctx) {
+  const double all = predicted_setup(ctx, "poisson2d:150"),
+               half = predicted_setup(ctx, "jump2d:150");
+  CHECKF(half > 0.4 * all && half < 0.8 * all, "%g and %g s", half, all);
+}
+
 /* Jumping coefficients with a few controlled sources, as of a circuit: multigrid, not incomplete factors. */
 static void test_network(kcl_context *ctx) {
   enum { EACH = 50 };
@@ -187,8 +207,8 @@ int main(void) {
   if (!mkdtemp(folder) || setenv("KRYLOCL_CACHE", folder, 1)) return 1;
   if (!CHECK(!kcl_context_create(NULL, 0, &ctx) && !kcl_select(ctx, "cpu", 0)))
     return check_report();
-  test_list(ctx), test_network(ctx), test_arguments(ctx), test_memory(ctx), test_settled(ctx),
-      test_promise(ctx);
+  test_list(ctx), test_weak_couplings(ctx), test_network(ctx), test_arguments(ctx),
+      test_memory(ctx), test_settled(ctx), test_promise(ctx);
   kcl_context_free(&ctx);
   snprintf(command, sizeof command, "rm -r %s", folder);
   CHECK(!system(command));

@@ -139,16 +139,23 @@ static void test_elliptic(kcl_context *ctx) {
   }
 }
 
-/* OpenBLAS has the threads of the context during a direct solution, and afterwards those of before. */
+/* OpenBLAS has the threads of the context during a direct solution, and afterwards those of before, as OpenMP has its regions. A small
+ * factorisation has one thread. */
 static void test_blas_threads(kcl_context *ctx) {
-  enum { MANY = 3 };
+  enum { MANY = 3, LEVELS = 2 };
+  const int levels = kcl_openmp_levels(LEVELS);
   const int usual = kcl_blas_threads(MANY);
   if (!usual) {
     skip("threads of the BLAS: it is not OpenBLAS");
     return;
   }
   check_solved(ctx, "poisson2d:30", "CHOLMOD");
-  CHECK(kcl_blas_threads(usual) == MANY);
+  if (levels >= 0) CHECK(kcl_openmp_levels(levels) == LEVELS);
+  CHECK(kcl_direct_threads(ctx) >= 1 && kcl_direct_threads(ctx) <= kcl_threads());
+  kcl_blas_fit(1e12);
+  CHECK(kcl_blas_threads(MANY) == MANY);
+  kcl_blas_fit(1e6);
+  CHECK(kcl_blas_threads(usual) == 1);
 }
 
 int main(void) {

@@ -96,7 +96,8 @@ int kcl_find_name(kcl_context *ctx, const char *kind, const char *name, int coun
 int kcl_refuse_name(kcl_context *ctx, const char *kind, const char *name, const char *const *names,
                     int count);
 
-double kcl_now(void); /* monotonic seconds */
+double kcl_now(void);            /* monotonic seconds */
+double kcl_thread_seconds(void); /* that a processor has spent on this thread */
 
 /* ---------------------------------------------------------------- types and elements */
 

@@ -58,12 +58,17 @@ static int descending(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-static bool may_run_on(int cpu) {
+/* Marks the processors that this process may not run on. */
+static void mark_others(bool seen[MOST_CPUS]) {
 #ifdef CPU_ISSET
   cpu_set_t set;
-  if (!sched_getaffinity(0, sizeof set, &set)) return cpu < CPU_SETSIZE && CPU_ISSET(cpu, &set);
+  const bool known = !sched_getaffinity(0, sizeof set, &set);
+  for (int cpu = 0; known && cpu < MOST_CPUS; cpu++)
+    seen[cpu] = cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set);
+  if (known) return;
 #endif
-  return cpu < sysconf(_SC_NPROCESSORS_ONLN);
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  for (int cpu = 0; cpu < MOST_CPUS; cpu++) seen[cpu] = cpu >= online;
 }
 
 static int64_t library_says(void) {
@@ -82,8 +87,9 @@ typedef struct caches {
 
 static void find_caches(const char *root, caches *c) {
   bool seen[MOST_CPUS] = {false};
+  if (!*root) mark_others(seen);
   for (int cpu = 0; cpu < MOST_CPUS && c->count < MOST_CACHES; cpu++) {
-    if (seen[cpu] || (!*root && !may_run_on(cpu))) continue;
+    if (seen[cpu]) continue;
     c->size[c->count] = last_cache_of(root, cpu, seen);
     if (!c->size[c->count] && *root) break;
     c->count += c->size[c->count] > 0;

@@ -62,6 +62,7 @@ static int try_formats(kcl_selection *c, kcl_loop *l, double seconds, double eac
 
 /* Times other formats where that pays. */
 static int consider_others(kcl_selection *c, kcl_loop *l) {
+  kcl_remaining_note(c, l);
   if (kcl_direct_pays(c, l) || kcl_switch_pays(c, l)) return KCL_OK;
   kcl_draft_watch(c, l);
   if (l->every) return KCL_OK;
@@ -199,6 +200,7 @@ static int go_on_with(kcl_selection *c, kcl_loop *l, kcl_engine **e, kcl_reason 
   kcl_selection_use(c, e);
   l->engine = c->engine;
   c->dirty = c->decided = true;
+  c->descent.count = 0;
   mark_tried(c);
   l->impatient = impatient(c);
   return kcl_loop_restart(l);
@@ -252,6 +254,7 @@ static int switch_over(kcl_selection *c, kcl_loop *l) {
   if (e) kcl_selection_use(c, &e);
   l->engine = c->engine;
   c->decided = true;
+  c->descent.count = 0;
   return kcl_loop_restart(l);
 }
 
@@ -312,6 +315,8 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
                 (c->way.precond->apply && !c->system->undecided.precond);
   c->rest = c->plain = c->before = c->trusted = c->setup = c->instead = c->promised = 0;
   c->direct = false;
+  c->began = kcl_now(), c->began_busy = kcl_thread_seconds();
+  c->descent.count = 0;
   c->next.method = NULL;
   memset(c->reached, 0, sizeof c->reached);
   mark_tried(c);

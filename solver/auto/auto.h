@@ -40,6 +40,7 @@ typedef struct kcl_elliptic {
   bool
       searched; /* the diameter of the graph is known; else it is at least what the bandwidth says */
   bool smooth;  /* and most couplings of a row are nearly as strong as the strongest */
+  double strong;         /* share of the couplings that are; 1 where A is not elliptic */
   bool network;          /* or not, and A is nearly, not quite, symmetric: a circuit */
   double condition_root; /* root of the condition number, estimated */
   double
@@ -47,6 +48,14 @@ typedef struct kcl_elliptic {
   double asymmetry, most_root,
       contrast; /* of couplings; the root at most; and how much larger jumps of coefficients make it */
 } kcl_elliptic;
+
+/* How far a residual had to fall at some iterations of the solve, each half as many again as the one before. */
+enum { KCL_DESCENT = 3 };
+typedef struct kcl_descent {
+  int64_t done[KCL_DESCENT]; /* [count] iterations, the latest first */
+  double left[KCL_DESCENT];  /* [count] natural logarithm of the least residual / target */
+  int count;
+} kcl_descent;
 
 /* A way that a solve may switch to (solver/auto/candidates.c). */
 typedef struct kcl_candidate {
@@ -88,7 +97,10 @@ struct kcl_selection {
   kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
   bool switched; /* that has been done, or is not to be */
   bool direct; /* the solve goes on with a direct solution, once those that iterate have stopped */
-  double instead;         /* seconds that were predicted without it */
+  double instead;      /* seconds that were predicted without it */
+  kcl_descent descent; /* of the method in use */
+  double began,
+      began_busy; /* seconds at the start of the solve: by the wall clock, by the processor's clock for this thread */
   kcl_elliptic diffusion; /* A as a grid, once asked for */
   int64_t asked;          /* iterations when it was last asked whether that pays */
   double
@@ -150,8 +162,12 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
 
 /* ---- remaining.c: iterations to come, of the right-hand side that needs most; INFINITY: the residual does not fall. */
 double kcl_remaining(const kcl_loop *l);
+/* By the slope of late, over the second half of the iterations about: the residual of many a method falls fast at first. */
+double kcl_remaining_lately(const kcl_selection *c, const kcl_loop *l);
 /* And at least as many as the graph of an elliptic A says; 0: not known. */
 double kcl_remaining_here(const kcl_selection *c, const kcl_loop *l);
+/* Between two batches: notes how far the residual has fallen. */
+void kcl_remaining_note(kcl_selection *c, const kcl_loop *l);
 
 /* Before the first iteration; 0: not known. */
 double kcl_remaining_first(const kcl_selection *c);
@@ -178,7 +194,7 @@ bool kcl_switch_missed(kcl_selection *c, double seconds);
 /* May the solve switch from the way in use at all? */
 bool kcl_may_switch(const kcl_selection *c);
 /* Does multigrid run, or may the solve switch to it, and is A elliptic? Then that is faster than a factorisation. */
-bool kcl_switch_promises(kcl_selection *c, const kcl_loop *l);
+bool kcl_switch_promises(kcl_selection *c, kcl_loop *l);
 
 /* ---- outcome.c: what whole solves took; NULL: not known. */
 const kcl_timing *kcl_outcome_of(const kcl_choice *known, const char *method, const char *precond);
@@ -203,12 +219,19 @@ double kcl_elliptic_search_seconds(const kcl_csr *A);
 void kcl_elliptic_search(const kcl_csr *A, kcl_elliptic *g);
 /* For a selection: looks at A once. */
 bool kcl_elliptic_holds(kcl_selection *c);
+/* And during a solve, whose seconds so far are those of iterations without what it took. */
+bool kcl_elliptic_during(kcl_selection *c, kcl_loop *l);
+void kcl_elliptic_search_during(kcl_selection *c, kcl_loop *l);
+/* What the solve has done since `begin` is no time of iterations. */
+void kcl_count_apart(kcl_selection *c, kcl_loop *l, double begin);
 
 /* ---- direct.c: does it pay to go on with a direct solution? Then what iterates is given up. */
 bool kcl_direct_begins(kcl_selection *c,
-                       const kcl_loop *l); /* or is it asked for, or remembered as faster? */
+                       kcl_loop *l); /* or is it asked for, or remembered as faster? */
 /* Predicted seconds, as in kcl_selection.rescue_price, on a processor as busy as it is. */
 double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent);
+/* At least, before an ordering is made. */
+double kcl_direct_least(const kcl_selection *c);
 /* Is a direct solution among what auto may choose? */
 bool kcl_may_solve_directly(const kcl_selection *c);
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l);

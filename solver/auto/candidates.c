@@ -30,12 +30,13 @@ enum { MOST = 8 };
 
 /* Fitted to the systems of bench/time_to_x.py on a CPU of 2021 (docs/lab/2026-11-28-time-to-x-2.md). */
 static const kind kinds[] = {
-    {"cg", "sa", 1.3e-7, 0, {12, 40, 40, 100}, 0, 0, 6, 45, true, 0},
-    {"cg", "amg", 2e-7, 0, {15, 15, 15, 150}, 0, 0, 8, 60, true, 0},
+    {"cg", "sa", 1.15e-7, 0, {10, 25, 25, 100}, 0, 0, 6, 45, true, 0},
+    {"cg", "amg", 2e-7, 0, {15, 15, 15, 150}, 0, 0, 6, 45, true, 0},
     {"idr", "sa", 1.3e-7, 0, {25, 0, 0, 0}, 0, 0, 8, 70, true, TRANSPORT},
-    {"idr", "amg", 2e-7, 0, {30, 25, 0, 0}, 0, 0, 13, 115, true, 0},
+    {"idr", "amg", 2e-7, 0, {30, 60, 0, 0}, 0, 0, 13, 115, true, 0},
     {"idr", "amg", 2e-7, 0, {0, 0, 12, 0}, 0, 0, 8, 60, true, 0},
-    {"idr", "ilu", 6e-8, 0, {250, 250, 0, 250}, 4.5, 0.25, 3, 25, false, 0},
+    {"idr", "ilu", 3e-8, 5e-11, {250, 250, 0, 0}, 4.5, 0.25, 3.6, 30, false, 0},
+    {"idr", "ilu", 3e-8, 5e-11, {0, 0, 0, 250}, 0, 0.15, 3.6, 30, false, 0},
     {"idr", "ilut", 3e-7, 1.2e-9, {45, 45, 45, 45}, 0.4, 0, 6, 25, false, 0},
 };
 
@@ -47,10 +48,13 @@ static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10;
 
 static const double SLOWEST = 3;
 
-/* Other programs share the processor: they slow a set-up and a factorisation down as they do the iterations, which take `each`
- * seconds and were predicted to take less. */
+/* Other programs share the processor: they slow a set-up and a factorisation down as they do the iterations. The native executor
+ * keeps this thread busy, so that its processor time tells; for a device, iterations take `each` seconds and were predicted to take less. */
 static double slowness(const kcl_selection *c, double each) {
-  return c->predicted > 0 ? fmin(fmax(each / c->predicted, 1), SLOWEST) : 1;
+  const double busy = kcl_thread_seconds() - c->began_busy, all = kcl_now() - c->began;
+  double times = c->began > 0 && busy > 0 ? all / busy : 1;
+  if (c->system->ctx->opencl) times = c->predicted > 0 ? each / c->predicted : 1;
+  return fmin(fmax(times, 1), SLOWEST);
 }
 
 static int class_of(const kcl_selection *c) {
@@ -62,11 +66,19 @@ static bool set_up_on_device(const kcl_selection *c) {
   return kcl_levels_on_device(c->system->ctx, kcl_system_matrix(c->system));
 }
 
+/* Weak couplings are neither interpolated over nor do they leave fill: a share of the set-up depends on the strong ones. */
+static const double WEAK = 0.25;
+
+static double share_of_setup(const kcl_selection *c, const kind *k) {
+  return k->share > 0 || !c->diffusion.holds ? 1 : WEAK + (1 - WEAK) * c->diffusion.strong;
+}
+
 static double setup_seconds(const kcl_selection *c, const kind *k) {
   const kcl_stats *t = &c->system->stats;
-  const double entries = (double)t->nnz, mean = entries / (double)t->rows;
+  const double mean = (double)t->nnz / (double)t->rows,
+               entries = share_of_setup(c, k) * (double)t->nnz;
   const int threads = kcl_threads() < MOST ? kcl_threads() : MOST;
-  if (k->levels && set_up_on_device(c)) return DEVICE + DEVICE_ENTRY * entries;
+  if (k->levels && set_up_on_device(c)) return DEVICE + DEVICE_ENTRY * (double)t->nnz;
   return (k->levels ? k->entry / threads : k->entry + k->row * mean * mean) * entries;
 }
 
@@ -126,7 +138,7 @@ const char *kcl_candidate_reason(const kcl_selection *c, const kcl_candidate *p)
       [OTHER] = "A is not elliptic: many iterations are possible"};
   if (p->levels) return multigrid[class_of(c)];
   return p->last ? "threshold factors: few iterations, a long set-up"
-                 : "incomplete factors: a quarter of the iterations, 250 at most";
+                 : "incomplete factors: a quarter of the iterations or less, 250 at most";
 }
 
 double kcl_candidate_seconds(const kcl_selection *c, const kcl_way *way, double each) {

@@ -4,11 +4,15 @@
  * most, whatever the predictions of iterations are worth (ski rental; Karlin et al. 1988).
  */
 #include "solver/auto/auto.h"
+#include "solver/direct/direct.h"
 #include <stdio.h>
 
 static const char NAME[] = "direct";
-static const double WORTH = 2;  /* times as long, by the slope of a residual that has fallen for: */
-static const double SOON = 0.5; /* of the seconds of a direct solution */
+static const double WORTH = 2; /* times as long, as remembered */
+static const double SOON =
+    0.1; /* of the seconds of a direct solution that a solve takes at least */
+static const double ORDERINGS =
+    3; /* a direct solution takes as many times the seconds of an ordering at least */
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
 
 static void say_instead(kcl_selection *c, int64_t done, double price, const char *how) {
@@ -22,7 +26,11 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
              done ? " more" : "", how);
 }
 
-bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
+double kcl_direct_least(const kcl_selection *c) {
+  return ORDERINGS * kcl_direct_predict_seconds(kcl_system_matrix(c->system));
+}
+
+bool kcl_direct_begins(kcl_selection *c, kcl_loop *l) {
   const kcl_timing *known = kcl_outcome_of(&c->remembered, NAME, "none"), *best = kcl_auto_best(c);
   if (c->system->direct) return true;
   if (!kcl_may_solve_directly(c)) return false;
@@ -33,19 +41,27 @@ bool kcl_direct_begins(kcl_selection *c, const kcl_loop *l) {
   }
   if (known || kcl_switch_promises(c, l)) return false;
   c->instead = best ? best->setup + (double)c->expected * best->iteration : 0;
+  if (c->instead < WORTH * kcl_direct_least(c)) return false;
   const double price = c->rescue_price(c->owner, l, c->instead);
   if (!(price < c->instead / WORTH)) return false;
   return say_instead(c, 0, price, ""), true;
+}
+
+/* After `spent` seconds, when `left` are predicted (ski rental, as in solver/auto/switch.c). */
+static bool has_paid(double spent, double left, double price) {
+  return spent >= SOON * price && left >= price && spent * left >= price * price;
 }
 
 bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
   const int64_t done = kcl_loop_iterations(l);
   if (!done || done < c->expected || !kcl_may_solve_directly(c) || kcl_switch_promises(c, l))
     return false;
-  const double spent = kcl_now() - l->start, price = kcl_direct_price(c, l, spent);
-  if (spent < c->trusted || !(spent > SOON * price)) return false;
-  const double left = kcl_remaining(l) * spent / (double)done;
-  if (left < (spent > price ? 1 : WORTH) * price) return false;
+  const double spent = kcl_now() - l->start,
+               left = kcl_remaining_lately(c, l) * spent / (double)done;
+  if (spent < c->trusted || !has_paid(spent, left, kcl_direct_least(c))) return false;
+  const double begin = kcl_now(), price = kcl_direct_price(c, l, spent);
+  kcl_count_apart(c, l, begin);
+  if (!has_paid(spent, left, price)) return false;
   c->instead = fmin(left, FOREVER);
   say_instead(c, done, price, "");
   c->instead = fmin(c->instead + spent, FOREVER);

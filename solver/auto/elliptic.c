@@ -151,13 +151,15 @@ static int64_t sample_rows(const kcl_csr *A, bool mirrored, elliptic_rows *e) {
 }
 
 kcl_elliptic kcl_elliptic_of(const kcl_csr *A, const kcl_stats *known) {
-  kcl_elliptic g = {.known = true, .searched = true};
+  kcl_elliptic g = {.known = true, .searched = true, .strong = 1};
   elliptic_rows e = {.least = INFINITY};
   if (kcl_type_complex(A->type) || A->rows != A->cols) return g;
   const int64_t bandwidth = known->bandwidth, sample = sample_rows(A, known->symmetric, &e);
   g.holds = e.count > MOST * (double)sample;
-  g.smooth = (double)e.couplings.strong >= SMOOTH * (double)e.couplings.all;
+  const double strong = (double)e.couplings.strong / fmax((double)e.couplings.all, 1);
+  g.smooth = strong >= SMOOTH;
   if (!g.holds) return g;
+  g.strong = strong;
   g.searched = false;
   g.asymmetry = e.couplings.difference / e.couplings.total;
   g.network = !g.smooth && g.asymmetry > ROUNDING && g.asymmetry <= BALANCED;
@@ -178,4 +180,24 @@ bool kcl_elliptic_holds(kcl_selection *c) {
   const kcl_system *s = c->system;
   if (!c->diffusion.known) c->diffusion = kcl_elliptic_of(kcl_system_matrix(s), &s->stats);
   return c->diffusion.holds;
+}
+
+/* ---------------------------------------------------------------- during a solve */
+
+void kcl_count_apart(kcl_selection *c, kcl_loop *l, double begin) {
+  const double seconds = kcl_now() - begin;
+  c->seconds += seconds, l->start += seconds;
+}
+
+bool kcl_elliptic_during(kcl_selection *c, kcl_loop *l) {
+  const double begin = kcl_now();
+  const bool known = c->diffusion.known, holds = kcl_elliptic_holds(c);
+  if (!known) kcl_count_apart(c, l, begin);
+  return holds;
+}
+
+void kcl_elliptic_search_during(kcl_selection *c, kcl_loop *l) {
+  const double begin = kcl_now();
+  kcl_elliptic_search(kcl_system_matrix(c->system), &c->diffusion);
+  kcl_count_apart(c, l, begin);
 }

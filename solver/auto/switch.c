@@ -1,18 +1,20 @@
 /* From a plain method to a preconditioner under way: where the iterations still to come are predicted to take 1.5 times as long
  * as the best candidate with its set-up (solver/auto/candidates.c), x so far is kept and the method goes on with it.
  *
- * Predictions of iterations by the slope of a residual alone are poor. They count once the solve has taken as long as the candidate
- * will, or half of it where they say that it takes twice as long: both together then take about twice the faster one at most (ski
- * rental; Karlin et al. 1988).
+ * Predictions of iterations by the slope of a residual alone are poor. They count once the seconds that the solve has taken, times those
+ * that they say are left, reach the square of the candidate's: after half of its seconds they must say that it takes twice as long,
+ * after all of them as long (ski rental; Karlin et al. 1988).
  */
 #include "solver/auto/auto.h"
 #include <stdio.h>
 
-static const double WORTH = 1.5;          /* times as long: both predictions err */
-static const double SOON = 0.5, SURE = 2; /* by the slope alone: times the candidate's seconds */
-static const double TRUST = 2;            /* times the seconds remembered */
-static const double SEARCH = 0.5;         /* of the seconds of a search */
-static const double BROKEN = 3;           /* times the iterations promised */
+static const double SMOOTH = 1.25; /* natively, on smooth grids: both are known within a fifth */
+static const double WORTH = 1.5;   /* times as long: both predictions err */
+static const double SOON = 0.1;    /* by the slope alone: times the candidate's seconds */
+static const double SURE = 2;      /* times as long: a direct solution is sure */
+static const double TRUST = 2;     /* times the seconds remembered */
+static const double SEARCH = 0.5;  /* of the seconds of a search */
+static const double BROKEN = 3;    /* times the iterations promised */
 /* Iterations before it is asked, and where A is elliptic; then whenever half as many have been added. */
 enum { FIRST = 100, EARLY = 10 };
 
@@ -43,14 +45,6 @@ static bool breaks_promise(const kcl_selection *c, const kcl_loop *l) {
          kcl_remaining(l) > c->promised;
 }
 
-/* The diameter of A's graph. What the search takes is no time of iterations. */
-static void search_graph(kcl_selection *c, kcl_loop *l) {
-  const double begin = kcl_now();
-  kcl_elliptic_search(kcl_system_matrix(c->system), &c->diffusion);
-  const double seconds = kcl_now() - begin;
-  c->seconds += seconds, l->start += seconds;
-}
-
 static double search_seconds(const kcl_selection *c) {
   return c->diffusion.searched ? 0 : kcl_elliptic_search_seconds(kcl_system_matrix(c->system));
 }
@@ -60,10 +54,10 @@ static bool needs_search(const kcl_selection *c) {
   return !c->diffusion.searched && c->diffusion.asymmetry > 0;
 }
 
-bool kcl_switch_promises(kcl_selection *c, const kcl_loop *l) {
+bool kcl_switch_promises(kcl_selection *c, kcl_loop *l) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
-  if (has_levels(&c->way)) return kcl_elliptic_holds(c) && !breaks_promise(c, l);
-  if (c->switched || !kcl_may_switch(c) || !kcl_elliptic_holds(c)) return false;
+  if (has_levels(&c->way)) return kcl_elliptic_during(c, l) && !breaks_promise(c, l);
+  if (c->switched || !kcl_may_switch(c) || !kcl_elliptic_during(c, l)) return false;
   for (int i = kcl_candidates(c, 0, 0, list); i-- > 0;)
     if (list[i].levels) return true;
   return false;
@@ -161,28 +155,39 @@ static bool is_foreseen(const kcl_selection *c, const kcl_candidate *p) {
   return c->engine->program->has_ritz || (c->diffusion.holds && p->levels);
 }
 
-/* Does the candidate pay, when `left` seconds are predicted without it? */
-static bool has_paid(kcl_selection *c, const kcl_candidate *p, double spent, double left) {
-  const double with = price(c, p, left);
-  if (is_foreseen(c, p)) return left >= WORTH * with;
-  return spent > SOON * with && left >= (spent > with ? 1 : SURE) * with;
+static double worth(const kcl_selection *c) {
+  return !c->system->ctx->opencl && c->diffusion.holds && c->diffusion.smooth ? SMOOTH : WORTH;
 }
 
-/* Where A is not elliptic predictions for multigrid are poor, and a direct solution is sure. */
-static bool is_surer_directly(kcl_selection *c, const kcl_loop *l, const kcl_candidate *p) {
-  return !c->diffusion.holds && p->levels &&
-         kcl_direct_price(c, l, kcl_now() - l->start) < SURE * p->seconds;
+/* Does the candidate pay, when `left` seconds are predicted without it, and `late` by the slope of the residual alone? */
+static bool has_paid(kcl_selection *c, const kcl_candidate *p, double spent, double left,
+                     double late) {
+  const double with = price(c, p, fmax(left, late));
+  if (is_foreseen(c, p) && left >= worth(c) * with) return true;
+  return spent >= SOON * with && late >= with && spent * late >= with * with;
+}
+
+/* Where A is not elliptic predictions are poor, for multigrid above all, and a direct solution is sure. A long set-up is worth an ordering. */
+static bool is_surer_directly(kcl_selection *c, kcl_loop *l, const kcl_candidate *p, double spent) {
+  const double most = (p->levels ? SURE : 1) * p->seconds;
+  if (c->diffusion.holds || most < kcl_direct_least(c)) return false;
+  const double begin = kcl_now(), price = kcl_direct_price(c, l, fmax(spent, p->setup / SURE));
+  kcl_count_apart(c, l, begin);
+  return price < most;
 }
 
 /* The candidate that pays, with what is known of A's graph; and seconds that are predicted without it. */
-static bool find_paying(kcl_selection *c, const kcl_loop *l, double each, kcl_candidate *p,
+static bool find_paying(kcl_selection *c, kcl_loop *l, double each, kcl_candidate *p,
                         double *plain) {
   kcl_candidate list[KCL_MOST_CANDIDATES];
   const double left = kcl_remaining_here(c, l), spent = kcl_now() - l->start;
   const int count = kcl_candidates(c, left, each, list);
   const kcl_candidate *best = best_candidate(c, list, count);
+  const double late = kcl_remaining_lately(c, l) * each;
   *plain = left * each;
-  if (!best || !has_paid(c, best, spent, *plain) || is_surer_directly(c, l, best)) return false;
+  if (!best || !has_paid(c, best, spent, *plain, late) || is_surer_directly(c, l, best, spent))
+    return false;
+  *plain = fmax(*plain, late);
   *p = *best;
   return true;
 }
@@ -193,7 +198,7 @@ static bool decide_switch(kcl_selection *c, kcl_loop *l, double each, kcl_candid
   const bool pays = find_paying(c, l, each, p, plain);
   if (c->diffusion.searched || (pays && !needs_search(c))) return pays;
   if (kcl_now() - l->start < SEARCH * search_seconds(c)) return false;
-  search_graph(c, l);
+  kcl_elliptic_search_during(c, l);
   return find_paying(c, l, each, p, plain);
 }
 
@@ -206,7 +211,7 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   if (!kcl_may_switch(c)) return c->switched = true, false;
   if (has_levels(&c->way) && !breaks_promise(c, l)) return false;
   if (done < c->expected) return false; /* what is remembered has decided */
-  if (!kcl_elliptic_holds(c) && c->engine->program->has_ritz && done < FIRST) return false;
+  if (!kcl_elliptic_during(c, l) && c->engine->program->has_ritz && done < FIRST) return false;
   c->asked = done;
   if (!decide_switch(c, l, each, &p, &plain)) return false;
   c->rest = 0;
@@ -221,12 +226,13 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   return true;
 }
 
-/* Do the predictions prefer a way that is known? What it took may be long because other programs ran. */
+/* Do the predictions prefer a way that is known, or find it nearly as good? What it took may be long because other programs ran, or
+ * because predictions are too low, for the other way, too. */
 static bool prefers_known(const kcl_selection *c, const kcl_candidate *list, int count,
                           const kcl_candidate *q) {
   for (int i = 0; i < count; i++)
     if (kcl_outcome_of(&c->remembered, list[i].way.method->name, list[i].way.precond->name) &&
-        list[i].predicted <= q->predicted)
+        list[i].predicted <= WORTH * q->predicted)
       return true;
   return false;
 }
@@ -238,8 +244,8 @@ static bool tries_another(kcl_selection *c, kcl_loop *l, kcl_candidate *p) {
   double each;
   const double best = kcl_outcome_untried(c, &each);
   if (!(best < INFINITY)) return false;
-  const bool sure = kcl_elliptic_holds(c);
-  if (needs_search(c) && WORTH * search_seconds(c) < best) search_graph(c, l);
+  const bool sure = kcl_elliptic_during(c, l);
+  if (needs_search(c) && WORTH * search_seconds(c) < best) kcl_elliptic_search_during(c, l);
   const int count = kcl_candidates(c, c->expected ? (double)c->expected : INFINITY, each, list);
   const kcl_candidate *q = best_candidate(c, list, count);
   if (!q || !(WORTH * q->seconds < best) || (q->levels && (!sure || needs_search(c)))) return false;

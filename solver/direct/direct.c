@@ -39,10 +39,11 @@ int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t
 }
 #else
 
-/* Seconds per number of L, and operations per second with one thread of OpenBLAS on a CPU of 2021: within a factor of 1.6 for
- * seven systems, 0.04 to 3 s (docs/lab/2026-11-28-time-to-x.md). CHECKS: seconds per entry of A for its copies, statistics and residuals. */
-static const double NUMBER = 4e-8, RATE = 1.4e10, CHECKS = 2e-7;
-static const double START = 5e-3; /* first calls of the libraries, and a thread of its own */
+/* Seconds per number of L, and operations per second with one thread of OpenBLAS on a CPU of 2021: within a factor of 1.6 for 16 of 19
+ * systems, 4 ms to 0.7 s (docs/lab/2026-11-29-first-solves-on-the-cpu.md). SWEEPS: seconds per row for both triangular solves; CHECKS: per entry
+ * of A for its copies, statistics and residuals. */
+static const double NUMBER = 3.5e-8, RATE = 2.5e10, SWEEPS = 5e-7, CHECKS = 4e-8;
+static const double START = 3e-3; /* first calls of the libraries, and a thread of its own */
 
 int kcl_direct_predict(kcl_context *ctx, const kcl_csr *A, bool definite, double flops,
                        double *seconds) {
@@ -51,7 +52,7 @@ int kcl_direct_predict(kcl_context *ctx, const kcl_csr *A, bool definite, double
   *seconds = INFINITY;
   if (rc || !(cost.flops <= flops)) return rc;
   *seconds = START + NUMBER * cost.entries + cost.flops / RATE + kcl_direct_predict_seconds(A) +
-             CHECKS * (double)A->nnz;
+             SWEEPS * (double)A->rows + CHECKS * (double)A->nnz;
   return rc;
 }
 
@@ -158,7 +159,10 @@ static int factor_and_solve(kcl_context *ctx, const kcl_csr *A, const kcl_direct
   return rc;
 }
 
-/* A square matrix that turns out to be singular is solved as least squares. The BLAS has the threads of the context. */
+/* CHOLMOD's own team has so many threads, whatever it is told. */
+enum { TEAM = 4 };
+
+/* A square matrix that turns out to be singular is solved as least squares. The BLAS has the threads of the context at most. */
 int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t,
                     kcl_direct_info *info) {
   const int first = first_method(t->method);
@@ -170,13 +174,14 @@ int kcl_direct_many(kcl_context *ctx, const kcl_csr *A, const kcl_direct_task *t
     return kcl_fail(ctx, KCL_USAGE, "unknown direct method '%s': direct, cholmod, umfpack, spqr",
                     t->method);
   const int method = A->rows == A->cols ? first : SPQR;
-  const int before = kcl_blas_threads(ctx->threads ? ctx->threads : kcl_threads());
+  const int threads = kcl_direct_threads(ctx);
+  const int before = kcl_blas_threads(threads), levels = kcl_openmp_levels(threads < TEAM ? 0 : -1);
   int rc = *f ? solve_by_factor(ctx, A, *f, t, info) : factor_and_solve(ctx, A, t, method, f, info);
   if (rc == KCL_INPUT && method < SPQR && kcl_direct_least_squares()) {
     kcl_direct_factor_free(f);
     rc = factor_and_solve(ctx, A, t, SPQR, f, info);
   }
-  kcl_blas_threads(before);
+  kcl_openmp_levels(levels), kcl_blas_threads(before);
   return rc;
 }
 #endif

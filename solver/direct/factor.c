@@ -84,6 +84,7 @@ static int factor_cholesky(kcl_context *ctx, kcl_factor *f, const kcl_csr *A, do
   cholmod_sparse M;
   KCL_TRY(analyse_cholesky(ctx, f, A, &M));
   if (f->L) KCL_TRY(affordable(ctx, f, f->common.fl, f->common.lnz * (f->complex ? 16 : 8), limit));
+  kcl_blas_fit(f->common.fl);
   if (f->L) cholmod_l_factorize(&M, f->L, &f->common);
   if (f->common.status == CHOLMOD_OUT_OF_MEMORY || f->common.status == CHOLMOD_TOO_LARGE)
     rc = kcl_fail(ctx, KCL_MEMORY, "out of memory: the direct factorisation is too large");
@@ -163,6 +164,7 @@ static int lu(kcl_context *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
   double info[UMFPACK_INFO];
   int status = analyse_lu(ctx, f, A, &symbolic, info),
       rc = status ? KCL_OK : affordable_lu(ctx, f, info, limit);
+  if (!status) kcl_blas_fit(lu_flops(info));
   if (!status && !rc && f->complex)
     status = (int)umfpack_zl_numeric(f->p, f->i, f->val, NULL, symbolic, &f->numeric, NULL, NULL);
   else if (!status && !rc)

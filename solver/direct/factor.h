@@ -23,6 +23,13 @@ int kcl_factor_solve(kcl_context *ctx, void *factor, bool adjoint, const double 
 /* OpenBLAS computes with so many threads from here on, in the whole process. Returns how many it had; 0: there is another BLAS, or threads
  * is 0, and nothing changed. */
 int kcl_blas_threads(int threads);
+/* And with one alone, if a factorisation of so many operations would wait for the others rather than gain by them. */
+void kcl_blas_fit(double flops);
+/* Threads of a factorisation: those of the context, or 1 where more threads want to run than there are processors. */
+int kcl_direct_threads(const kcl_context *ctx);
+/* Nested parallel regions of OpenMP that have more than one thread, in this thread from here on; 0: none has. Returns how many it were; -1:
+ * there is no OpenMP, or levels is -1, and nothing changed. */
+int kcl_openmp_levels(int levels);
 
 /* A^-1 by a factor, or what takes its place for least squares (solver/direct/refine.c). */
 typedef struct kcl_inverse {
