@@ -49,7 +49,7 @@ bool kcl_direct_begins(kcl_selection *c, kcl_loop *l) {
 }
 
 /* After `spent` seconds, when `left` are predicted (ski rental, as in solver/auto/switch.c). */
-static bool has_paid(double spent, double left, double price) {
+static bool repays_itself(double spent, double left, double price) {
   return spent >= SOON * price && left >= price && spent * left >= price * price;
 }
 
@@ -59,10 +59,10 @@ bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
     return false;
   const double spent = kcl_now() - l->start,
                left = kcl_remaining_lately(c, l) * spent / (double)done;
-  if (spent < c->trusted || !has_paid(spent, left, kcl_direct_least(c))) return false;
+  if (spent < c->trusted || !repays_itself(spent, left, kcl_direct_least(c))) return false;
   const double begin = kcl_now(), price = kcl_direct_price(c, l, spent);
   kcl_count_apart(c, l, begin);
-  if (!has_paid(spent, left, price)) return false;
+  if (!repays_itself(spent, left, price)) return false;
   c->instead = fmin(left, FOREVER);
   say_instead(c, done, price, "");
   c->instead = fmin(c->instead + spent, FOREVER);
