@@ -4,6 +4,7 @@
  */
 #include "multigrid/levels.h"
 #include "solver/auto/auto.h"
+#include "solver/direct/direct.h"
 
 /* Iterations by what A is. 0: not a candidate there. */
 enum { SMOOTH, ELLIPTIC, NETWORK, OTHER, CLASSES };
@@ -164,6 +165,13 @@ double kcl_candidate_compilation(const kcl_selection *c, const kcl_candidate *p)
 
 bool kcl_may_solve_directly(const kcl_selection *c) {
   return c->rescue_price && c->system->undecided.method && c->system->undecided.precond;
+}
+
+static const double ORDERINGS =
+    3; /* a direct solution takes as many times the seconds of an ordering at least */
+
+double kcl_direct_least(const kcl_selection *c) {
+  return ORDERINGS * kcl_direct_predict_seconds(kcl_system_matrix(c->system));
 }
 
 double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent) {

@@ -5,15 +5,12 @@
  */
 #include "core/base/text.h"
 #include "solver/auto/auto.h"
-#include "solver/direct/direct.h"
 #include <stdio.h>
 
 static const char NAME[] = "direct";
 static const double WORTH = 2; /* times as long, as remembered */
 static const double SOON =
     0.1; /* of the seconds of a direct solution that a solve takes at least */
-static const double ORDERINGS =
-    3; /* a direct solution takes as many times the seconds of an ordering at least */
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
 
 static void say_instead(kcl_selection *c, int64_t done, double price, const char *how) {
@@ -25,10 +22,6 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
                c->changes[0] ? "\n" : "", done ? before : "", kcl_seconds_text(price).s,
                c->instead < FOREVER ? kcl_seconds_text(c->instead).s : "no convergence",
                done ? " more" : "", how);
-}
-
-double kcl_direct_least(const kcl_selection *c) {
-  return ORDERINGS * kcl_direct_predict_seconds(kcl_system_matrix(c->system));
 }
 
 bool kcl_direct_begins(kcl_selection *c, kcl_loop *l) {
