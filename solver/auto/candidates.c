@@ -4,7 +4,6 @@
  */
 #include "multigrid/levels.h"
 #include "solver/auto/auto.h"
-#include "solver/direct/direct.h"
 
 /* Iterations by what A is. 0: not a candidate there. */
 enum { SMOOTH, ELLIPTIC, NETWORK, OTHER, CLASSES };
@@ -167,11 +166,13 @@ bool kcl_may_solve_directly(const kcl_selection *c) {
   return c->rescue_price && c->system->undecided.method && c->system->undecided.precond;
 }
 
+static const double ROW = 1e-6, ENTRY = 5e-8; /* seconds of an ordering (solver/direct/direct.c) */
 static const double ORDERINGS =
     3; /* a direct solution takes as many times the seconds of an ordering at least */
 
 double kcl_direct_least(const kcl_selection *c) {
-  return ORDERINGS * kcl_direct_predict_seconds(kcl_system_matrix(c->system));
+  const kcl_stats *t = &c->system->stats;
+  return ORDERINGS * (ROW * (double)t->rows + ENTRY * (double)t->nnz);
 }
 
 double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent) {
