@@ -166,6 +166,15 @@ bool kcl_may_solve_directly(const kcl_selection *c) {
   return c->rescue_price && c->system->undecided.method && c->system->undecided.precond;
 }
 
+static const double ROW = 1e-6, ENTRY = 5e-8; /* seconds of an ordering (solver/direct/direct.c) */
+static const double ORDERINGS =
+    3; /* a direct solution takes as many times the seconds of an ordering at least */
+
+double kcl_direct_least(const kcl_selection *c) {
+  const kcl_stats *t = &c->system->stats;
+  return ORDERINGS * (ROW * (double)t->rows + ENTRY * (double)t->nnz);
+}
+
 double kcl_direct_price(const kcl_selection *c, const kcl_loop *l, double spent) {
   const double done = fmax((double)kcl_loop_iterations(l), 1);
   const kcl_timing *t = kcl_outcome_of(&c->remembered, "direct", "none");

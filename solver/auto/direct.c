@@ -4,15 +4,12 @@
  * most, whatever the predictions of iterations are worth (ski rental; Karlin et al. 1988).
  */
 #include "solver/auto/auto.h"
-#include "solver/direct/direct.h"
 #include <stdio.h>
 
 static const char NAME[] = "direct";
 static const double WORTH = 2; /* times as long, as remembered */
 static const double SOON =
     0.1; /* of the seconds of a direct solution that a solve takes at least */
-static const double ORDERINGS =
-    3; /* a direct solution takes as many times the seconds of an ordering at least */
 static const double FOREVER = 1e6; /* seconds that stand for iterations that do not converge */
 
 static void say_instead(kcl_selection *c, int64_t done, double price, const char *how) {
@@ -24,10 +21,6 @@ static void say_instead(kcl_selection *c, int64_t done, double price, const char
              done ? before : "", kcl_seconds_text(price).s,
              c->instead < FOREVER ? kcl_seconds_text(c->instead).s : "no convergence",
              done ? " more" : "", how);
-}
-
-double kcl_direct_least(const kcl_selection *c) {
-  return ORDERINGS * kcl_direct_predict_seconds(kcl_system_matrix(c->system));
 }
 
 bool kcl_direct_begins(kcl_selection *c, kcl_loop *l) {
@@ -48,7 +41,7 @@ bool kcl_direct_begins(kcl_selection *c, kcl_loop *l) {
 }
 
 /* After `spent` seconds, when `left` are predicted (ski rental, as in solver/auto/switch.c). */
-static bool has_paid(double spent, double left, double price) {
+static bool repays_itself(double spent, double left, double price) {
   return spent >= SOON * price && left >= price && spent * left >= price * price;
 }
 
@@ -58,10 +51,10 @@ bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
     return false;
   const double spent = kcl_now() - l->start,
                left = kcl_remaining_lately(c, l) * spent / (double)done;
-  if (spent < c->trusted || !has_paid(spent, left, kcl_direct_least(c))) return false;
+  if (spent < c->trusted || !repays_itself(spent, left, kcl_direct_least(c))) return false;
   const double begin = kcl_now(), price = kcl_direct_price(c, l, spent);
   kcl_count_apart(c, l, begin);
-  if (!has_paid(spent, left, price)) return false;
+  if (!repays_itself(spent, left, price)) return false;
   c->instead = fmin(left, FOREVER);
   say_instead(c, done, price, "");
   c->instead = fmin(c->instead + spent, FOREVER);

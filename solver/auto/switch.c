@@ -155,7 +155,7 @@ static bool is_foreseen(const kcl_selection *c, const kcl_candidate *p) {
   return c->engine->program->has_ritz || (c->diffusion.holds && p->levels);
 }
 
-static double worth(const kcl_selection *c) {
+static double times_worth(const kcl_selection *c) {
   return !c->system->ctx->opencl && c->diffusion.holds && c->diffusion.smooth ? SMOOTH : WORTH;
 }
 
@@ -163,7 +163,7 @@ static double worth(const kcl_selection *c) {
 static bool has_paid(kcl_selection *c, const kcl_candidate *p, double spent, double left,
                      double late) {
   const double with = price(c, p, fmax(left, late));
-  if (is_foreseen(c, p) && left >= worth(c) * with) return true;
+  if (is_foreseen(c, p) && left >= times_worth(c) * with) return true;
   return spent >= SOON * with && late >= with && spent * late >= with * with;
 }
 
