@@ -176,6 +176,11 @@ static bool is_surer_directly(kcl_selection *c, kcl_loop *l, const kcl_candidate
   return price < most;
 }
 
+/* Does the slope of the residual say anything? Early in cg it does not fall, and says that it never will. */
+static bool has_settled(const kcl_selection *c, const kcl_loop *l) {
+  return !c->engine->program->has_ritz || kcl_loop_iterations(l) >= FIRST;
+}
+
 /* The candidate that pays, with what is known of A's graph; and seconds that are predicted without it. */
 static bool find_paying(kcl_selection *c, kcl_loop *l, double each, kcl_candidate *p,
                         double *plain) {
@@ -183,7 +188,7 @@ static bool find_paying(kcl_selection *c, kcl_loop *l, double each, kcl_candidat
   const double left = kcl_remaining_here(c, l), spent = kcl_now() - l->start;
   const int count = kcl_candidates(c, left, each, list);
   const kcl_candidate *best = best_candidate(c, list, count);
-  const double late = kcl_remaining_lately(c, l) * each;
+  const double late = has_settled(c, l) ? kcl_remaining_lately(c, l) * each : 0;
   *plain = left * each;
   if (!best || !has_paid(c, best, spent, *plain, late) || is_surer_directly(c, l, best, spent))
     return false;
