@@ -223,7 +223,7 @@ bool kcl_elliptic_holds(kcl_selection *c);
 bool kcl_elliptic_during(kcl_selection *c, kcl_loop *l);
 void kcl_elliptic_search_during(kcl_selection *c, kcl_loop *l);
 /* What the solve has done since `begin` is no time of iterations. */
-void kcl_count_apart(kcl_selection *c, kcl_loop *l, double begin);
+void kcl_count_apart(kcl_loop *l, double begin);
 
 /* ---- direct.c: does it pay to go on with a direct solution? Then what iterates is given up. */
 bool kcl_direct_begins(kcl_selection *c,

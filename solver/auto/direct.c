@@ -53,7 +53,7 @@ bool kcl_direct_pays(kcl_selection *c, kcl_loop *l) {
                left = kcl_remaining_lately(c, l) * spent / (double)done;
   if (spent < c->trusted || !repays_itself(spent, left, kcl_direct_least(c))) return false;
   const double begin = kcl_now(), price = kcl_direct_price(c, l, spent);
-  kcl_count_apart(c, l, begin);
+  kcl_count_apart(l, begin);
   if (!repays_itself(spent, left, price)) return false;
   c->instead = fmin(left, FOREVER);
   say_instead(c, done, price, "");

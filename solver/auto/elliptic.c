@@ -184,20 +184,19 @@ bool kcl_elliptic_holds(kcl_selection *c) {
 
 /* ---------------------------------------------------------------- during a solve */
 
-void kcl_count_apart(kcl_selection *c, kcl_loop *l, double begin) {
-  const double seconds = kcl_now() - begin;
-  c->seconds += seconds, l->start += seconds;
+void kcl_count_apart(kcl_loop *l, double begin) {
+  l->start += kcl_now() - begin;
 }
 
 bool kcl_elliptic_during(kcl_selection *c, kcl_loop *l) {
   const double begin = kcl_now();
   const bool known = c->diffusion.known, holds = kcl_elliptic_holds(c);
-  if (!known) kcl_count_apart(c, l, begin);
+  if (!known) kcl_count_apart(l, begin);
   return holds;
 }
 
 void kcl_elliptic_search_during(kcl_selection *c, kcl_loop *l) {
   const double begin = kcl_now();
   kcl_elliptic_search(kcl_system_matrix(c->system), &c->diffusion);
-  kcl_count_apart(c, l, begin);
+  kcl_count_apart(l, begin);
 }

@@ -172,7 +172,7 @@ static bool is_surer_directly(kcl_selection *c, kcl_loop *l, const kcl_candidate
   const double most = (p->levels ? SURE : 1) * p->seconds;
   if (c->diffusion.holds || most < kcl_direct_least(c)) return false;
   const double begin = kcl_now(), price = kcl_direct_price(c, l, fmax(spent, p->setup / SURE));
-  kcl_count_apart(c, l, begin);
+  kcl_count_apart(l, begin);
   return price < most;
 }
 
