@@ -162,7 +162,7 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
 
 /* ---- remaining.c: iterations to come, of the right-hand side that needs most; INFINITY: the residual does not fall. */
 double kcl_remaining(const kcl_loop *l);
-/* By the slope of late, over the second half of the iterations about: the residual of many a method falls fast at first. */
+/* By the recent slope, over about the second half of the iterations: the residual of many methods falls fast at first. */
 double kcl_remaining_lately(const kcl_selection *c, const kcl_loop *l);
 /* And at least as many as the graph of an elliptic A says; 0: not known. */
 double kcl_remaining_here(const kcl_selection *c, const kcl_loop *l);

@@ -17,7 +17,7 @@ static const double AS_GIVEN =
 static const double NETWORK =
     4; /* times as many where the graph is that of a circuit, and no grid: memplus 12 times */
 enum {
-  HALF = 2,    /* iterations over those from which the slope of late counts */
+  HALF = 2,    /* iterations over those from which the recent slope counts */
   FIRST = 100, /* iterations before Ritz values say anything */
   LOOKED = 400 /* from here on they know more than the graph */
 };
