@@ -39,15 +39,18 @@ static void keep_lower(kcl_entries *A, int32_t *start, int32_t *columns, double 
 static void solve_entries(kcl_context *c, const kcl_entries *entries, const char *what, double *x) {
   static double b[N];
   kcl_matrix *A = NULL;
+  kcl_options *o = NULL;
   kcl_solver *s = NULL;
   kcl_result r = {.size = sizeof r};
   for (int i = 0; i < N; i++) b[i] = 1, x[i] = 0;
+  must(kcl_options_create(&o));
+  must(kcl_options_parse(o, "solver=cg precond=jacobi")); /* auto may choose by what took how long */
   must(kcl_matrix_create(c, entries, &A)); /* copies, sorts, sums, expands */
-  must(kcl_solver_create(A, NULL, NULL, &s));
+  must(kcl_solver_create(A, NULL, o, &s));
   must(kcl_solve_array(s, b, x, &r));
   printf("%-12s %s, %d iterations\n", what, kcl_reason_text(r.reason), (int)r.iterations);
   expect(r.converged, "converged");
-  kcl_solver_free(&s), kcl_matrix_free(&A);
+  kcl_solver_free(&s), kcl_options_free(&o), kcl_matrix_free(&A);
 }
 
 int main(void) {
