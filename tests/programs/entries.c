@@ -44,8 +44,9 @@ static void solve_entries(kcl_context *c, const kcl_entries *entries, const char
   kcl_result r = {.size = sizeof r};
   for (int i = 0; i < N; i++) b[i] = 1, x[i] = 0;
   must(kcl_options_create(&o));
-  must(kcl_options_parse(o, "solver=cg precond=jacobi")); /* auto may choose by what took how long */
-  must(kcl_matrix_create(c, entries, &A)); /* copies, sorts, sums, expands */
+  must(
+      kcl_options_parse(o, "solver=cg precond=jacobi")); /* auto may choose by what took how long */
+  must(kcl_matrix_create(c, entries, &A));               /* copies, sorts, sums, expands */
   must(kcl_solver_create(A, NULL, o, &s));
   must(kcl_solve_array(s, b, x, &r));
   printf("%-12s %s, %d iterations\n", what, kcl_reason_text(r.reason), (int)r.iterations);
