@@ -184,9 +184,7 @@ bool kcl_elliptic_holds(kcl_selection *c) {
 
 /* ---------------------------------------------------------------- during a solve */
 
-void kcl_count_apart(kcl_loop *l, double begin) {
-  l->start += kcl_now() - begin;
-}
+void kcl_count_apart(kcl_loop *l, double begin) { l->start += kcl_now() - begin; }
 
 bool kcl_elliptic_during(kcl_selection *c, kcl_loop *l) {
   const double begin = kcl_now();
