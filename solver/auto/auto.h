@@ -222,7 +222,7 @@ bool kcl_elliptic_holds(kcl_selection *c);
 /* And during a solve, whose seconds so far are those of iterations without what it took. */
 bool kcl_elliptic_during(kcl_selection *c, kcl_loop *l);
 void kcl_elliptic_search_during(kcl_selection *c, kcl_loop *l);
-/* What the solve has done since `begin` is no time of iterations. */
+/* Time since `begin` is not of iterations: it is left out of the seconds per iteration. */
 void kcl_count_apart(kcl_loop *l, double begin);
 
 /* ---- direct.c: does it pay to go on with a direct solution? Then what iterates is given up. */

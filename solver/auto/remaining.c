@@ -41,7 +41,7 @@ static double by_slope(const kcl_loop *l, int i) {
   return fallen > 0 ? done * left / fallen : INFINITY;
 }
 
-/* Of the right-hand side that is furthest from its target, with the least residual so far. */
+/* Natural logarithms left to the right-hand side that is furthest from its target, by its least residual so far. */
 static double furthest(const kcl_loop *l) {
   double most = 0;
   for (int i = 0; i < l->nrhs; i++)
