@@ -143,7 +143,7 @@ static const problem problems[] = {{"poisson2d:10", NULL, false, true},
 static const problem small_problems[] = {{"poisson2d:4", "cg", false, true},
                                          {"helmholtz:3", "bicg", true, true},
                                          {"poisson2d:4", NULL, false, false}};
-/* Problems on small sizes: the last alone, which has all methods, where methods are named. */
+/* How many problems; the last small one, which has all methods, only where methods are named. */
 static size_t count_problems(void) {
   const size_t few_problems = sizeof small_problems / sizeof *small_problems;
   if (!small()) return sizeof problems / sizeof *problems;
